@@ -186,7 +186,7 @@ def section() -> list[str]:
         f"Rows of `case_study` with several images: {counts or 'none'}. A developer read the 26 sets of "
         "figures: each positive passage cites every figure of its set.",
         "",
-        "At `granularity = \"section\"` the same articles make 829 documents; 140 hold a figure or table. A "
+        'At `granularity = "section"` the same articles make 829 documents; 140 hold a figure or table. A '
         "developer read 43 of these, with 22 captions and 41 tables: all stand where their author put them, "
         "and the tables keep their rows. In two a raised letter stuck to the word before it; it is `^a` now.",
         "",

@@ -10,17 +10,22 @@ from schemas.published import STRINGS, Column, Published
 STRING_ORIGINS = Published(
     "strings",
     "provenance/strings",
-    "Where the words of a made query come from: its template, and the vocabulary's name that stands in it.",
+    "Where the words of a query come from: its template and the vocabulary's name in it, or human text.",
     (
         OF_QUERY,
         text("language", "BCP-47 language of the query", repeats=True),
         text("kind", "template, human or machine", repeats=True),
         text("template", "id and version of the template, '' where there is none", repeats=True),
         text("name", "the name as it stands in the query, unaltered"),
-        number("start", "offset of the name in the query"),
+        number("start", "offset in the query of the name, or of what is quoted"),
         number("end", "offset after it"),
-        text("concept", "CURIE the name is of"),
-        text("source", "source of the name, e.g. HPO_ES", repeats=True),
+        text("concept", "CURIE the name is of; of human text the one that its article is about, if one"),
+        text("source", "source of the name, e.g. HPO_ES, or article of the text", repeats=True),
+        text("release", "release of the vocabulary as it states it", repeats=True),
+        text("record", "title, abstract or caption that human text is"),
+        text(
+            "license", "SPDX id, or the name of the terms, that the name or the text is under", repeats=True
+        ),
         text("term_type", "PT, SY, …; CAND for a translation that no one has confirmed", repeats=True),
         text("status", "official or candidate, as its source has it", repeats=True),
         number("restriction", "UMLS source restriction level, 0 elsewhere"),

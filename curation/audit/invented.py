@@ -332,7 +332,7 @@ def _parts(found: dict[str, list[Row]]) -> tuple[list[Row], list[Row]]:
 def _string(query: Row) -> Row:
     """Where an invented query's words would come from, were it of a template."""
     name = {"name": query["text"][2:9], "start": 2, "end": 9, "concept": "INV:0001", "source": "INVENTED"}
-    kind = {"kind": "template", "status": "official", "tier": "open"}
+    kind = {"kind": "template", "status": "official", "tier": "open", "license": query["license"]}
     return {"query-id": query["id"], "language": query["language"], **kind, **name}
 
 

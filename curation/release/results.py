@@ -17,7 +17,6 @@ import jinja2
 
 from curation.derived.diagnostics.conditions import CONDITIONS
 from curation.evaluation.collection import FACETS
-from curation.evaluation.facets import DEPTH
 from curation.evaluation.measures import BPREF, CONDENSED, JUDGED, PRIMARY, primary_of
 from curation.evaluation.page.render import FEW_ARTICLES
 from schemas.errors import ReleaseError
@@ -371,7 +370,6 @@ def _rendered(environment: jinja2.Environment, template: str, facts: Mapping[str
         "figure": f"{up}{FIGURE}" if has_figure(splits) else "",
         "primary": primary,
         "shown_first": _HEADLINE[primary],
-        "depth_of_facets": DEPTH,
         "conditions": [(name, _CONDITIONS[name]) for name in CONDITIONS],
     }
     try:

@@ -284,13 +284,15 @@ def show(
     """Follow one article, query, question or case through every stage.
 
     Of a query, question or case it tells each stage's decision, with what models were asked and answered; of
-    the query of a confusion set its anchor, members, paths and rejections, and of a translated question all
-    languages side by side with origin, scores and verdict.
+    the query of a confusion set its anchor, members, paths and rejections, of a translated question all
+    languages side by side with origin, scores and verdict, and of a cross-lingual one all languages with
+    the origin of their words, and its labels.
     """
     from flows.engine.session import read_session
     from flows.inspect import decisions
     from flows.inspect.confusions import describe_set, is_of_a_set, trace_set
     from flows.inspect.families import describe_family, is_of_a_family, trace_family
+    from flows.inspect.questions import describe_question, is_a_question, trace_question
     from flows.inspect.show import describe, trace
 
     workspace = read_session(common.workspace).workspace
@@ -301,6 +303,10 @@ def show(
     if is_of_a_family(record):
         family = trace_family(workspace, record)
         emit(common, family, lambda: describe_family(family))
+        return OK
+    if is_a_question(record):
+        question = trace_question(workspace, record)
+        emit(common, question, lambda: describe_question(question))
         return OK
     way = decisions.follow(workspace, record)
     if way is not None:

@@ -13,16 +13,17 @@ import shutil
 import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import pyarrow.parquet as pq
 
 from curation.evaluation.collection import Collection, open_collection, read_head
+from curation.evaluation.facets import FOLDER
 from curation.evaluation.page.render import render
-from curation.evaluation.ranking import without
-from curation.evaluation.results import Measured, summarise
+from curation.evaluation.ranking import Run, without
+from curation.evaluation.results import FACET_NDCG, Measured, summarise
 from curation.evaluation.runs import SUFFIX, file_stem, read_run, write_run
 from curation.evaluation.systems import System
 from curation.evaluation.truncation import truncation
@@ -31,6 +32,7 @@ from curation.evaluation.variants import check_variant
 from flows.engine.progress import Reporter, SilentReporter
 from flows.engine.scratch import owned_folder
 from flows.engine.workspace import check_outside_releases, check_writable, is_workspace
+from flows.evaluate.faceted import measured_facets
 from flows.evaluate.retrieval import Bench, Options
 from schemas.errors import ReleaseError, UsageError
 from schemas.hashing import sha256_file
@@ -81,7 +83,7 @@ def evaluate(
     with _timed(seconds, "open"):
         collection = open_collection(directory, options.split, subset)
     given = [_given(path, collection, options.k) for path in runs]  # before hours of models: it may be wrong
-    _check_names([*(item.name for item in systems), *(item.name for item in given)])
+    _check_names([*(item.name for item in systems), *(item.name for item, _ in given)])
     with tempfile.TemporaryDirectory(prefix="medqrels-evaluate-") as folder:
         bench = Bench(collection, options, cache, Path(folder), reporter or SilentReporter())
         bench.check_installed(systems)
@@ -89,12 +91,25 @@ def evaluate(
         for system in systems:
             with _timed(seconds, system.name):
                 measured.append(_flagged(bench.run(system), system.parts, collection))
-    return _replace(collection, [*measured, *given], out, options.k, seconds, before)
+        with _timed(seconds, "facets"):
+            whole = {item.name: run for item, run in given}
+            facets = measured_facets(bench, systems, Path(folder), whole)
+        measured += [item for item, _ in given]
+        return _replace(_Made(collection, measured, facets, Path(folder)), out, options.k, seconds, before)
+
+
+@dataclass(frozen=True, slots=True)
+class _Made:
+    """What is to be written: the systems, what is said of facets, and the folder its run files are in."""
+
+    collection: Collection
+    measured: Sequence[Measured]
+    facets: Mapping[str, Any] | None
+    scratch: Path
 
 
 def _replace(
-    collection: Collection,
-    measured: Sequence[Measured],
+    found: _Made,
     out: Path,
     k: int,
     seconds: dict[str, float],
@@ -105,13 +120,13 @@ def _replace(
     with owned_folder(out.parent, f".{out.name}.new-") as folder:
         made = folder / "made"
         with _timed(seconds, "measure"):
-            summary = _write(collection, measured, made, k)
+            summary = _write(found, made, k)
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         _json(made / TIMES, {"seconds": seconds, "peak_rss_kib": peak})
-        if _states(collection.directory) != before:
+        if _states(found.collection.directory) != before:
             raise ReleaseError(
                 "the release changed while it was evaluated",
-                file=str(collection.directory),
+                file=str(found.collection.directory),
                 hint="run it again",
             )
         if out.exists():
@@ -127,11 +142,12 @@ def _timed(seconds: dict[str, float], name: str) -> Iterator[None]:
     seconds[name] = round(time.monotonic() - started, 3)
 
 
-def _write(collection: Collection, measured: Sequence[Measured], out: Path, k: int) -> dict[str, Any]:
+def _write(found: _Made, out: Path, k: int) -> dict[str, Any]:
     (out / RUNS).mkdir(parents=True)
+    collection = found.collection
     queries = [query.id for query in collection.queries]
     written = []
-    for system in measured:
+    for system in found.measured:
         if system.run is None:
             written.append(system)
             continue
@@ -144,6 +160,10 @@ def _write(collection: Collection, measured: Sequence[Measured], out: Path, k: i
         "truncation": truncation(collection, written),
         "by_value": by_value(collection, results.per_query, results.summary["measures"]),
     }
+    if found.facets is not None:
+        summary[FACET_NDCG] = dict(found.facets)
+        if (found.scratch / FOLDER).is_dir():
+            shutil.copytree(found.scratch / FOLDER, out / FOLDER)
     pq.write_table(results.per_query, out / PER_QUERY, compression="zstd")
     _json(out / RESULTS, summary)
     (out / PAGE).write_text(render(summary), encoding="utf-8")
@@ -155,17 +175,17 @@ def _flagged(system: Measured, parts: frozenset[str], collection: Collection) ->
     return replace(system, shaped=bool(parts & set(collection.head.shaped_by)), parts=parts)
 
 
-def _given(path: Path, collection: Collection, k: int) -> Measured:
-    """A run file as a system: excluded pairs taken out, cut to k, repairs told."""
+def _given(path: Path, collection: Collection, k: int) -> tuple[Measured, Run]:
+    """A run file as a system: excluded pairs taken out, cut to k, repairs told; and its whole rankings."""
     found = read_run(path, [query.id for query in collection.queries], collection.corpus_ids)
     if not found.run:  # a run that failed is no system that found nothing
         raise ReleaseError("the run file is empty", file=str(path), hint="make the run file again")
-    run, removed, cut = {}, 0, 0
+    run, whole, removed, cut = {}, {}, 0, 0
     for query, ranking in found.run.items():
-        whole = without(ranking, collection.left_out.get(query), len(ranking))
-        run[query] = without(whole, None, k)
-        removed += len(ranking) - len(whole)
-        cut += len(whole) > k
+        whole[query] = without(ranking, collection.left_out.get(query), len(ranking))
+        run[query] = without(whole[query], None, k)
+        removed += len(ranking) - len(whole[query])
+        cut += len(whole[query]) > k
     notes = list(found.notes)
     if removed:
         notes.append(f"{counted(removed, 'excluded pair')} taken out; the documents below moved up")
@@ -174,7 +194,7 @@ def _given(path: Path, collection: Collection, k: int) -> Measured:
     system = Measured(
         found.name, "run", run, {"tag": found.tag, "sha256": sha256_file(path)}, notes=tuple(notes)
     )
-    return _flagged(system, frozenset({found.name, *found.tag.split(", ")}), collection)
+    return _flagged(system, frozenset({found.name, *found.tag.split(", ")}), collection), whole
 
 
 def _check_names(systems: Sequence[str]) -> None:
@@ -296,6 +316,7 @@ def describe(made: Sequence[dict[str, Any]]) -> str:
             lines += [f"    {line}" for line in _of_mining(system)]
             lines += [f"    {line}" for line in _of_models(system)]
             lines += [f"    {line}" for line in _of_truncation(item["truncation"], system["name"])]
+        lines += [f"  {line}" for line in _of_facets(item.get(FACET_NDCG))]
         lines += [f"  {line}" for line in _of_values(item["by_value"])]
         lines += [f"  {line}" for line in _of_judge(item.get("judge_and_people"))]
         lines += [f"  {line}" for line in _of_stability(item.get("judge_stability", {}))]
@@ -332,6 +353,17 @@ def _of_truncation(found: Mapping[str, Any], name: str) -> Iterator[str]:
             f"cuts {told['documents_cut']:,} of {counted(told['documents'], 'document')} "
             f"({told['share_of_documents']:.3f}; {positives or 'no positives'})"
         )
+
+
+def _of_facets(found: Mapping[str, Any] | None) -> Iterator[str]:
+    """How systems order the passages about the right concept, on the parallel core where there is one."""
+    for name, told in (found or {}).get("systems", {}).items():
+        measure, queries = (found or {})["measure"], counted(told["queries"], "query")
+        core, gap = told["core"]["mean"], told["fairness"].get("gap")
+        mean = "-" if told["facet"]["mean"] is None else f"{told['facet']['mean']:.3f}"
+        more = "" if core is None else f", parallel core {core:.3f}"
+        more += "" if gap is None else f", gap between languages {gap:.3f}"
+        yield f"{name}, {measure}: {mean} ({queries}){more}"
 
 
 def _of_values(found: Mapping[str, Any]) -> Iterator[str]:

@@ -21,7 +21,6 @@ from curation.derived.subsets.balance import make_subsets
 from curation.derived.subsets.nano import NanoOptions, make_nano
 from curation.evaluation import bm25, dense
 from curation.evaluation.collection import Head, open_collection
-from curation.evaluation.facets import facet_report
 from curation.evaluation.names import NAMED
 from curation.evaluation.results import FACET_NDCG, Measured, summarise
 from curation.evaluation.runs import SUFFIX, file_stem, write_run
@@ -32,6 +31,7 @@ from curation.release.write import Written
 from flows.engine.session import Session
 from flows.evaluate.diagnostics import DiagnosticOptions, diagnose
 from flows.evaluate.evaluate import CACHE
+from flows.evaluate.faceted import measured_facets
 from flows.evaluate.retrieval import Bench, Options
 from flows.release.named import measured_names
 from flows.release.nano import correlated
@@ -83,14 +83,14 @@ def derive(session: Session, options: Baselines, written: Written) -> tuple[str,
         derived = _variants(ran[0], options, directory)
         shaped = tuple(pools.shaped_by) if pools else ()
         results = {item.bench.options.split: _results(item, directory, shaped) for item in ran}
-    asked = ran[0].bench.asked
-    runs = [(asked[name], run) for name, run in ran[0].runs.items()]
+        asked = ran[0].bench.asked
+        runs = [(asked[name], run) for name, run in ran[0].runs.items()]
+        if facets := measured_facets(ran[0].bench, [system for system, _ in runs], directory):
+            results[ran[0].bench.options.split][FACET_NDCG] = facets
     if tiers := tier_report(ran[0].bench.collection, directory, runs):
         derived["tiers"] = tiers
     if names := measured_names(ran[0].bench, [system for system, _ in runs], directory):
         derived[NAMED] = names
-    if facets := facet_report(ran[0].bench.collection, directory, ran[0].runs):
-        results[ran[0].bench.options.split][FACET_NDCG] = facets
     derived["pools"] = dataclasses.asdict(pools) if pools else None
     derived["distractors"] = {"per_query": options.distractors, "pairs": pairs}
     _json(directory / RUNS / DERIVED, derived)

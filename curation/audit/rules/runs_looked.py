@@ -18,9 +18,11 @@ from curation.audit.rules.runs_people import Sides, label_sides, of_people
 from curation.audit.rules.runs_reading import TABLES, Faults, Part
 from curation.audit.rules.runs_tally import Split, Tally
 from curation.audit.rules.runs_twice import Counts, asked_twice, of_twice
+from curation.evaluation.facets import FOLDER as FACETS
 from curation.evaluation.measures import names
 from curation.evaluation.names import FOLDER as NAMES
 from curation.evaluation.names import NAMED
+from curation.evaluation.results import FACET_NDCG
 from curation.evaluation.runs import SUFFIX, file_stem
 from curation.release.results import read as read_json
 from schemas.errors import ReleaseError
@@ -151,7 +153,8 @@ def _read_run(directory: Path, split: str, system: str, looked: Looked) -> None:
 
 def _unnamed(directory: Path, looked: Looked) -> None:
     """Files beside the run files that no result names."""
-    known = _OTHERS | {name for name, _ in looked.files} | name_files(looked.derived).keys()
+    known = _OTHERS | {name for name, _ in looked.files}
+    known |= name_files(looked.derived).keys() | facet_files(looked.results).keys()
     for path in sorted((directory / FOLDER).rglob("*")):
         name = path.relative_to(directory).as_posix()
         if path.is_file() and name not in known:
@@ -172,6 +175,23 @@ def name_files(derived: Json) -> Mapping[str, tuple[str, str, Json]]:
                 name = f"{NAMES}/{language}/{file_stem(system)}{SUFFIX}"
                 found[name] = (language, system, item)
     return found
+
+
+def facet_file(system: str) -> str:
+    """Where the run file of a system on facets is."""
+    return f"{FACETS}/{file_stem(system)}{SUFFIX}"
+
+
+def facet_files(results: Json) -> Mapping[str, Json]:
+    """Run file of a system on facets -> what results.json says of it, for those that state one."""
+    summary = results.get("test")
+    stated = summary.get(FACET_NDCG) if isinstance(summary, dict) else None
+    systems = stated.get("systems") if isinstance(stated, dict) else None
+    return {
+        facet_file(system): said
+        for system, said in (systems if isinstance(systems, dict) else {}).items()
+        if isinstance(said, dict) and "run_file" in said
+    }
 
 
 def broken(rule: str, context: Context) -> Outcome:

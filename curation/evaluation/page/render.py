@@ -11,6 +11,7 @@ import jinja2
 
 from curation.evaluation.measures import primary_of
 from curation.evaluation.page.plots import Bar, Row, bars
+from curation.evaluation.results import FACET_NDCG
 
 FEW_ARTICLES = 30
 """Below this the page warns that percentile intervals are too narrow."""
@@ -46,6 +47,7 @@ def render(summary: Mapping[str, Any]) -> str:
         asking=[system for system in systems if system.get("models")],
         by_value=summary.get("by_value", {"facets": {}}),
         truncation=summary.get("truncation"),
+        facet_ndcg=summary.get(FACET_NDCG),
         mined=[system for system in systems if system.get("without_own_positives")],
         circular=any(system.get("circular") for system in systems),
         primary=primary,

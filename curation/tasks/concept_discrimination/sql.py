@@ -23,6 +23,7 @@ from curation.tasks.concept_discrimination.vocabulary_sql import (
     MAX_CHILDREN,
     VOCABULARY,
 )
+from curation.tasks.shared.quoted import LICENCE_SQL
 from curation.vocabulary.merge_sql import fold
 from schemas.benchmark import Document, Excluded, Qrel, Query
 from schemas.concept import DocumentConcept
@@ -114,8 +115,6 @@ _QUERIES = """
     JOIN sets AS s ON s.query_id = q.id AND s.place = 1
     JOIN confusions AS c ON c.query_id = q.id AND c.role = 'gold'
 """
-_LICENCE = """CASE WHEN v.tier = 'open' AND (v.licence = 'CC0-1.0' OR starts_with(v.licence, 'CC-BY-'))
-        THEN v.licence ELSE 'LicenseRef-terms-' || v.source END"""
 _CREDITED = """
     credited AS (SELECT source, min(title) AS title, min(release) AS release, min(licence) AS licence,
         max(tier) AS tier, min(url) AS url, min(sha256) AS sha256 FROM sources GROUP BY source),
@@ -123,7 +122,7 @@ _CREDITED = """
 _DOCUMENTS = f"""
     WITH {_CREDITED}
     SELECT {_ENTRY} AS id, '{NAME}' AS task, '' AS title, d.text, '{LANGUAGE}' AS language,
-        {_ENTRY} AS article_id, {_LICENCE} AS license, 'vocabulary: ' || v.licence AS license_evidence,
+        {_ENTRY} AS article_id, {LICENCE_SQL} AS license, 'vocabulary: ' || v.licence AS license_evidence,
         sha256(d.text) AS text_sha256, t.transforms, false AS is_synthetic, t.image, '' AS patient_id,
         '' AS specialty, 'definition' AS genre
     FROM used AS d JOIN credited AS v ON v.source = d.source CROSS JOIN (
@@ -137,7 +136,7 @@ _COLLECTIONS = f"""
         v.title AS journal, NULL::BIGINT AS year, NULL::VARCHAR AS doi, NULL::VARCHAR AS pmid,
         NULL::VARCHAR AS pmcid, 'vocabulary' AS article_type, '{LANGUAGE}' AS language,
         []::VARCHAR[] AS subjects, []::VARCHAR[] AS keywords,
-        {{'spdx': {_LICENCE}, 'evidence': 'vocabulary: ' || v.licence, 'url': nullif(v.url, ''),
+        {{'spdx': {LICENCE_SQL}, 'evidence': 'vocabulary: ' || v.licence, 'url': nullif(v.url, ''),
           'statement': v.licence, 'is_disputed': false}} AS licence,
         false AS is_book, false AS is_retracted, false AS is_synthetic, '' AS scope,
         []::VARCHAR[] AS scope_evidence,
@@ -146,7 +145,7 @@ _COLLECTIONS = f"""
     UNION ALL
     SELECT 'vocabulary:' || v.source, v.title || ', ' || v.release, [], v.title, NULL, NULL, NULL, NULL,
         'vocabulary', n.language, [], [],
-        {{'spdx': {_LICENCE}, 'evidence': 'vocabulary: ' || v.licence, 'url': nullif(v.url, ''),
+        {{'spdx': {LICENCE_SQL}, 'evidence': 'vocabulary: ' || v.licence, 'url': nullif(v.url, ''),
           'statement': v.licence, 'is_disputed': false}},
         false, false, false, '', [], v.sha256
     FROM (SELECT source, min(language) AS language FROM (
@@ -204,7 +203,7 @@ OVER_ALL = SetStage(
         **SETS_SQL,
         "confusions": Sql(_CONFUSIONS, Confusion, ("query_id", "corpus_id")),
         "queries": Sql(_QUERIES, Query, ("id",)),
-        **named_sql(_LICENCE),
+        **named_sql(LICENCE_SQL),
         "documents": Sql(_DOCUMENTS, Document, ("id",)),
         "qrels": Sql(_QRELS, Qrel, ("query_id", "corpus_id")),
         "excluded": Sql(

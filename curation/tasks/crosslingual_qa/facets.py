@@ -31,6 +31,22 @@ _OPENING = re.compile(
 """What may stand before a name that is the subject of its clause."""
 
 
+_CLAUSE = re.compile(r"[;:,]|\b(?:but|while|whereas|although|though|yet)\b", re.IGNORECASE)
+"""What parts a clause from the next."""
+_NOTHING = re.compile(r"^\W*(?:no|none|neither|there (?:is|are|was|were) no)\b(?!.*\bbut\b)", re.IGNORECASE)
+"""A sentence that begins with a denial denies, commas or not: "No drug, vaccine or surgery is used for"."""
+_BRACKETS = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")
+
+
+@dataclass(frozen=True, slots=True)
+class _Bars:
+    """What takes an answer back, compiled."""
+
+    denies: re.Pattern[str]
+    unknown: re.Pattern[str]
+    points: re.Pattern[str]
+
+
 @dataclass(frozen=True, slots=True)
 class _Rules:
     """What is known of one facet, compiled."""
@@ -47,23 +63,28 @@ def _data() -> Mapping[str, Any]:
     return tomllib.loads(Path(__file__).with_name("facets.toml").read_text("utf-8"))
 
 
+def _compiled(text: str) -> re.Pattern[str]:
+    lists = _data()["lists"]
+    for _ in lists:  # a list may name one before it
+        for name, words in lists.items():
+            text = text.replace("{" + name + "}", words)
+    return re.compile(text, re.IGNORECASE)
+
+
+@functools.cache
+def _bars() -> _Bars:
+    return _Bars(**{name: _compiled(text) for name, text in _data()["bars"].items()})
+
+
 @functools.cache
 def _rules() -> Mapping[Facet, _Rules]:
-    lists = _data()["lists"]
-
-    def compiled(text: str) -> re.Pattern[str]:
-        for _ in lists:  # a list may name one before it
-            for name, words in lists.items():
-                text = text.replace("{" + name + "}", words)
-        return re.compile(text, re.IGNORECASE)
-
     return {
         facet: _Rules(
             frozenset(known["neighbours"]),
-            compiled(known["headings"]),
-            tuple(compiled(text) for text in known["after"]),
-            tuple((compiled(f"(?:{item['text']})$"), compiled(item["then"])) for item in known["before"]),
-            compiled(known["touches"]),
+            _compiled(known["headings"]),
+            tuple(_compiled(text) for text in known["after"]),
+            tuple((_compiled(f"(?:{item['text']})$"), _compiled(item["then"])) for item in known["before"]),
+            _compiled(known["touches"]),
         )
         for facet, known in ((facet, _data()["facets"][facet]) for facet in FACETS)
     }
@@ -104,16 +125,36 @@ def answered(sentence: str, start: int, end: int) -> tuple[Facet, ...]:
         start: offset of the concept's name in it.
         end: offset after it.
 
-    A sentence about one patient answers none.
+    A sentence about one patient answers none, nor does one that denies what would answer, says that nobody
+    knows it, or points to where it is told.
     """
-    if _OF_ONE_PATIENT.search(sentence):
-        return ()
     before, after = sentence[:start], sentence[end:]
+    if _OF_ONE_PATIENT.search(sentence) or _says_nothing(before, after):
+        return ()
     is_subject = _OPENING.search(before) is not None
     found = []
     for facet, rules in _rules().items():
-        goes_on = is_subject and any(one.match(after) for one in rules.after)
-        leads_up = any(one.search(before) and then.match(after) for one, then in rules.before)
-        if goes_on or leads_up:
+        after_it = [one.match(after) for one in rules.after] if is_subject else []
+        leading = [then.match(after) for one, then in rules.before if one.search(before)]
+        said = [match.end() for match in (*after_it, *leading) if match]
+        if any(not _is_denied(before, after, at) for at in said):
             found.append(facet)
     return tuple(found)
+
+
+def _says_nothing(before: str, after: str) -> bool:
+    """Whether the clause around a name says that nobody knows, or the sentence where it is told."""
+    parts = [_BRACKETS.sub(" ", part) for part in (before, after)]
+    ends = _CLAUSE.search(parts[1])
+    led = _CLAUSE.split(parts[0])[-1]
+    clause = len(led) + 1 + (ends.start() if ends else len(parts[1]))
+    unknown = _bars().unknown.search(f"{led} {parts[1]}")
+    return bool((unknown and unknown.start() < clause) or _bars().points.search(" ".join(parts)))
+
+
+def _is_denied(before: str, after: str, at: int) -> bool:
+    """Whether the words that answer, which end at a place after the name, are denied."""
+    denies = _bars().denies
+    said = f"{_CLAUSE.split(before)[-1]} {after[:at]}"
+    is_followed = at > 0 and denies.match(after[at:].lstrip())  # "gout that does not respond" is no denial
+    return bool(_NOTHING.search(before) or denies.search(said) or is_followed)

@@ -88,11 +88,10 @@ def build(
         if version.language == ENGLISH:
             english.setdefault(version.of, []).append(version)
     barred = article_bar(source, settings.licence_profile)
-    if barred is None and settings.parallel_core:
-        barred = Reason.OUTSIDE_PARALLEL_CORE, ""
     taken: set[tuple[str, str]] = set()
     found: set[str] = set()
-    known = read_concepts(types, relations)
+    named = list(specific(concepts, read_concepts(types, relations), settings.max_family))
+    about = [item.concept for item in named if is_about(item)]
     for version in versions:
         if version.language == ENGLISH:
             continue
@@ -107,8 +106,8 @@ def build(
         if own.id not in found:
             found.add(own.id)
             yield _document(source, own)
-            yield from _named(own, concepts, known, settings)
-        yield from _query(source, version, own)
+            yield from _named(own, named)
+        yield from _query(source, version, own, about[0] if len(about) == 1 else "")
 
 
 def _why_not(version: Version, english: Sequence[Version], settings: Settings) -> Bar | None:
@@ -143,13 +142,18 @@ def _versions(
     for kind, place, stated, text, licence, bar in _texts(source, articles, figures, settings):
         if not text.strip():
             continue
-        language = stated.lower().partition("-")[0]
-        language = guess_language([text]) if language in ("", UNKNOWN) else language
+        language = spoken(stated, text)
         name = f"{place}-{language}"
         ids[name] += 1
         unique = name if ids[name] == 1 else f"{name}-{ids[name]}"
         found.append(Version(unique, f"{kind} {place}", language, text, licence, bar))
     return found
+
+
+def spoken(stated: str, text: str) -> str:
+    """The primary subtag of the language that is stated, else the one that a text reads as."""
+    language = stated.lower().partition("-")[0]
+    return guess_language([text]) if language in ("", UNKNOWN) else language
 
 
 def _texts(
@@ -191,19 +195,31 @@ def _document(source: Source, own: Version) -> Document:
     )
 
 
-def _named(
-    own: Version, concepts: Iterable[DocumentConcept], known: Concepts, settings: Settings
-) -> Iterator[ConceptPassage]:
-    """Specific disorders of the article: what its title or keywords name the version is about."""
+def specific(
+    concepts: Iterable[DocumentConcept], known: Concepts, max_family: int
+) -> Iterator[DocumentConcept]:
+    """The disorders among the concepts of an article that have at most so many below them."""
     for item in concepts:
-        if known.kind(item.concept) != "other" and not known.has_kinds(item.concept, settings.max_family + 1):
-            is_about = item.in_title or item.in_keywords
-            yield ConceptPassage(
-                corpus_id=own.id, concept=item.concept, how="about" if is_about else "mention"
-            )
+        if known.kind(item.concept) != "other" and not known.has_kinds(item.concept, max_family + 1):
+            yield item
 
 
-def _query(source: Source, version: Version, own: Version) -> Iterator[Query | Qrel | StringOrigin]:
+def is_about(item: DocumentConcept) -> bool:
+    """Whether an article's title or keywords name a disorder: what its versions are about."""
+    return item.in_title or item.in_keywords
+
+
+def _named(own: Version, named: Iterable[DocumentConcept]) -> Iterator[ConceptPassage]:
+    """Specific disorders of the article, as what its English version is about or mentions."""
+    for item in named:
+        yield ConceptPassage(
+            corpus_id=own.id, concept=item.concept, how="about" if is_about(item) else "mention"
+        )
+
+
+def _query(
+    source: Source, version: Version, own: Version, concept: str
+) -> Iterator[Query | Qrel | StringOrigin]:
     """The query, where its words come from, and its one label."""
     query = Query(
         id=query_id(NAME, version.language, version.text),
@@ -225,9 +241,11 @@ def _query(source: Source, version: Version, own: Version) -> Iterator[Query | Q
         language=version.language,
         kind="human",
         start=0,
-        end=0,
-        concept="",
+        end=len(version.text),
+        concept=concept,
         source=source.id,
+        record=version.id,
+        license=version.licence.spdx,
         term_type="",
         status="official",
         tier="open",
@@ -254,7 +272,7 @@ def _version_ids(
 
 VERSIONS = RecordStage(
     name=f"{NAME}_versions",
-    version=1,
+    version=2,
     inputs=(
         Input("extract.sources", Source, by="id"),
         Input("parse.articles", Article, by="id"),

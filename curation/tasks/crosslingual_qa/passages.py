@@ -55,8 +55,10 @@ def build(
         relations: Parquet of its ConceptRelation rows.
 
     Yields:
-        Every passage as a Document or a Drop.
+        Every passage as a Document or a Drop. Nothing where documents are abstracts.
     """
+    if settings.granularity != "passage":
+        return
     passages = sorted(passages, key=lambda passage: (passage.number, passage.id))
     barred = article_bar(source, settings.licence_profile)
     if barred is not None:
@@ -83,6 +85,7 @@ class _Article:
         topics: concepts that the title names.
         has_facets: whether its headings announce facets.
         concepts: the vocabulary.
+        max_family: a concept with more below it is not asked about.
     """
 
     named: Mapping[str, Sequence[Mention]]
@@ -90,6 +93,7 @@ class _Article:
     topics: frozenset[str]
     has_facets: bool
     concepts: Concepts
+    max_family: int
 
     @classmethod
     def of(cls, source: Source, mentions: Sequence[Mention], concepts: Concepts, max_family: int) -> _Article:
@@ -108,6 +112,7 @@ class _Article:
             frozenset(item.concept for item in named[title_id(source.id)]),
             has_facets,
             concepts,
+            max_family,
         )
 
     def facts(self, passage: Passage) -> Iterator[FacetAnswer | ConceptPassage]:
@@ -128,9 +133,10 @@ class _Article:
         yield from self._others(passage, about)
 
     def _others(self, passage: Passage, about: frozenset[str]) -> Iterator[ConceptPassage]:
-        """Concepts that a passage merely names, and those right above what it is about."""
+        """Concepts that a passage merely names, and those above what it is about that can be asked about."""
         named = {item.concept for item in self.named.get(passage.id, ())} - about
-        above = {high for one in about for high in self.concepts.parents.get(one, ())} - about - named
+        above = {high for one in about for high in self.concepts.ancestors(one)} - about - named
+        above = {high for high in above if not self.concepts.has_kinds(high, self.max_family + 1)}
         for concept in sorted(named):
             yield ConceptPassage(corpus_id=passage.id, concept=concept, how="mention")
         for concept in sorted(above):
@@ -179,13 +185,15 @@ def _answer(passage: Passage, concept: str, facet: Facet, rule: str, span: tuple
 
 
 # A named function, not a lambda: stages travel to worker processes.
-def _passage_ids(_: Source, passages: Sequence[Passage], __: Sequence[Mention]) -> list[str]:
-    return [passage.id for passage in passages]
+def _passage_ids(
+    _: Source, passages: Sequence[Passage], __: Sequence[Mention], *, granularity: str
+) -> list[str]:
+    return [passage.id for passage in passages] if granularity == "passage" else []
 
 
 PER_ARTICLE = RecordStage(
     name=NAME,
-    version=3,
+    version=4,
     inputs=(
         Input("extract.sources", Source, by="id"),
         Input("extract.passages", Passage, by="article_id"),
@@ -197,7 +205,7 @@ PER_ARTICLE = RecordStage(
         Table("named", ConceptPassage, ("corpus_id", "concept")),
     ),
     process=build,
-    accounts=(Account("passage", _passage_ids, "documents", "id"),),
+    accounts=(Account("passage", _passage_ids, "documents", "id", params=("granularity",)),),
     settings=Settings,
     reasons=frozenset({OwnReason.LANGUAGE_NOT_SEARCHED}),
     resources=("types", "relations"),

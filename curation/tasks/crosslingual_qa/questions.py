@@ -20,18 +20,20 @@ from curation.tasks.crosslingual_qa.records import AskedConcept, Facet, Restrict
 from curation.tasks.crosslingual_qa.settings import OwnReason, Settings
 from curation.tasks.crosslingual_qa.templates import Templates, languages, templates
 from curation.tasks.shared.names import CANDIDATE, RESTRICTED
+from curation.tasks.shared.quoted import licence_of
 from schemas.benchmark import CORE_LANGUAGES, Query
 from schemas.hashing import sha256_text
 from schemas.ids import query_id
+from schemas.record import from_table
 from schemas.stages import Account, Drop, Input, Reason, RecordStage, Table
-from schemas.vocabulary import ConceptName
+from schemas.vocabulary import ConceptName, VocabularySource
 
 Row = Query | StringOrigin | RestrictedQuery | Drop
-LICENCE = "CC0-1.0"
-"""Of the questions' frames; the name in one is its vocabulary's, quoted, and credited in the card."""
 
 
-def build(asked: AskedConcept, settings: Settings, *, names: Path, types: Path) -> Iterator[Row]:
+def build(
+    asked: AskedConcept, settings: Settings, *, names: Path, types: Path, sources: Path
+) -> Iterator[Row]:
     """Queries on one concept.
 
     Args:
@@ -39,6 +41,7 @@ def build(asked: AskedConcept, settings: Settings, *, names: Path, types: Path) 
         settings: what they are built with.
         names: Parquet of ConceptName rows of the vocabulary.
         types: Parquet of its ConceptType rows.
+        sources: Parquet of its VocabularySource rows.
 
     Yields:
         Every facet in every language as a Query with its StringOrigin, or as a Drop; beside one that is
@@ -61,7 +64,7 @@ def build(asked: AskedConcept, settings: Settings, *, names: Path, types: Path) 
             if bar is not None:
                 yield _left_out(asked, facet, language, *bar)
             elif name is not None:
-                yield from _query(asked, facet, known, name)
+                yield from _query(asked, facet, known, name, _all_sources(sources)[name.source])
 
 
 def _outside_core(names: Mapping[str, ConceptName | None]) -> frozenset[str]:
@@ -106,9 +109,11 @@ def _id_of(language: str, text: str) -> str:
 
 
 def _query(
-    asked: AskedConcept, facet: Facet, known: Templates, name: ConceptName
+    asked: AskedConcept, facet: Facet, known: Templates, name: ConceptName, source: VocabularySource
 ) -> Iterator[Query | StringOrigin]:
+    """A question; its frame is free for all, so it is under the licence of the name that it quotes."""
     text, start, end = known.ask(facet, name.name)
+    licence = licence_of(source)
     made = Query(
         id=_id_of(known.language, text),
         task=NAME,
@@ -116,8 +121,9 @@ def _query(
         language=known.language,
         source_id=place_of(asked.concept, facet, known.language),
         article_id=asked.article_id,
-        license=LICENCE,
-        license_evidence=f"template {known.id_of(facet)}; the name in it is quoted from {name.source}",
+        license=licence,
+        license_evidence=f"template {known.id_of(facet)}, CC0-1.0; the name in it is quoted from "
+        f"{name.source}: {source.licence}",
         text_sha256=sha256_text(text),
         is_synthetic=asked.is_synthetic,
         family=f"{asked.concept}/{facet}",
@@ -135,6 +141,8 @@ def _query(
         end=end,
         concept=asked.concept,
         source=name.source,
+        release=source.release,
+        license=licence,
         term_type=name.term_type,
         status="candidate" if name.term_type == CANDIDATE else "official",
         restriction=name.restriction,
@@ -171,6 +179,12 @@ def _all_types(path: Path) -> Mapping[str, tuple[str, ...]]:
     return {concept: tuple(sorted(kinds)) for concept, kinds in found.items()}
 
 
+@functools.lru_cache(maxsize=1)
+def _all_sources(path: Path) -> Mapping[str, VocabularySource]:
+    """Abbreviation -> source of the vocabulary; the last vocabulary is kept."""
+    return {row.source: row for row in from_table(VocabularySource, pq.read_table(path))}
+
+
 def types_of(path: Path, concept: str) -> tuple[str, ...]:
     """Types of a concept that is a disorder, sorted.
 
@@ -188,7 +202,7 @@ def _question_ids(asked: AskedConcept) -> list[str]:
 
 QUESTIONS = RecordStage(
     name=f"{NAME}_questions",
-    version=3,
+    version=4,
     inputs=(Input(f"{NAME}_asked.concepts", AskedConcept, "concept"),),
     outputs=(
         Table("queries", Query, ("id", "source_id")),
@@ -199,5 +213,5 @@ QUESTIONS = RecordStage(
     accounts=(Account("question", _question_ids, "queries", "source_id"),),
     settings=Settings,
     reasons=frozenset(OwnReason),
-    resources=("names", "types"),
+    resources=("names", "types", "sources"),
 )

@@ -29,9 +29,41 @@ class ConceptPassage:
     corpus_id: str = column("passage")
     concept: str = column("CURIE")
     how: Literal["about", "mention", "narrower"] = column(
-        "about: the passage's own subject; mention: merely named; narrower: about a concept right below it"
+        "about: the passage's own subject; mention: merely named; narrower: about a concept below it"
     )
     touches: tuple[str, ...] = column("facets with a word of theirs in the passage", default=())
+
+
+@record
+class IndexedAbstract:
+    """One abstract as it is joined with the record that indexes it."""
+
+    corpus_id: str = column("abstract")
+    names: tuple[str, ...] = column("doi:…, pmid:…, pmcid:… of the article, sorted")
+    touches: tuple[str, ...] = column("facets with a word of theirs in the abstract")
+    evidence: tuple[Evidence, ...] = column("its first sentence: a heading speaks of the whole")
+
+
+@record
+class SearchedText:
+    """One passage or abstract that may be a document."""
+
+    id: str = column("passage or abstract")
+
+
+@record
+class IndexedConcept:
+    """One disorder that a record is indexed with, by MeSH headings, or one above what it is about."""
+
+    article_id: str = column("record with the headings")
+    names: tuple[str, ...] = column("doi:…, pmid:…, pmcid:… of the record, sorted")
+    concept: str = column("CURIE")
+    how: Literal["about", "mention", "narrower"] = column(
+        "about: a main heading; mention: another; narrower: above a main one"
+    )
+    facets: tuple[Facet, ...] = column("what main qualifiers say that the article tells", default=())
+    minor: tuple[Facet, ...] = column("what further qualifiers say", default=())
+    headings: tuple[str, ...] = column("as MEDLINE writes them, Asthma/*drug therapy", default=())
 
 
 @record
@@ -58,17 +90,20 @@ class AskedConcept:
 
 @record
 class StringOrigin:
-    """Where the words of a query come from: the frame of the sentence, and the name that stands in it."""
+    """Where the words of a query come from: the frame of the sentence and the name in it, or human text."""
 
     query_id: str = column("query")
     language: str = column("BCP-47")
     kind: Literal["template", "human", "machine"] = column("how the text came about")
     template: str = column("id and version of the template, '' where there is none", default="")
     name: str = column("the vocabulary name as it stands in the query, unaltered", default="")
-    start: int = column("offset of the name in the query")
+    start: int = column("offset in the query of the name, or of what is quoted")
     end: int = column("offset after it")
-    concept: str = column("CURIE the name is of")
-    source: str = column("source of the name, e.g. HPO_ES")
+    concept: str = column("CURIE the name is of; of human text the one that its article is about, if one")
+    source: str = column("source of the name, e.g. HPO_ES, or article of the text")
+    release: str = column("release of the vocabulary as it states it", default="")
+    record: str = column("title, abstract or caption that human text is", default="")
+    license: str = column("SPDX id, or the name of the terms, that the name or the text is under")
     term_type: str = column("PT, SY, …; CAND for a translation that no one has confirmed")
     status: Literal["official", "candidate"] = column("whether its source calls the name confirmed")
     restriction: int = column("UMLS source restriction level, 0 elsewhere", default=0)

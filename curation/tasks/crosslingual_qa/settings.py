@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from typing import Literal
 
 from pydantic import Field
 
@@ -12,7 +13,14 @@ from schemas import task
 class Settings(task.Settings):
     """Settings of crosslingual_qa."""
 
-    min_document_words: int = Field(default=20, ge=0, description="a shorter passage is not in the corpus")
+    granularity: Literal["passage", "abstract"] = Field(
+        default="passage",
+        description="what a document is: a passage, labelled by headings and sentences, or an abstract, "
+        "labelled by MeSH headings with qualifiers",
+    )
+    min_document_words: int = Field(
+        default=20, ge=0, description="a shorter passage, or abstract, is not in the corpus"
+    )
     max_family: int = Field(
         default=50, ge=0, description="a concept with more below it is too general to be asked about"
     )
@@ -20,7 +28,7 @@ class Settings(task.Settings):
         default=5, ge=1, description="a title, abstract or caption with fewer words has no other version"
     )
     parallel_core: bool = Field(
-        default=False, description="only questions that can be asked in every language of the core"
+        default=False, description="of questions only those that can be asked in every language of the core"
     )
 
 
@@ -34,3 +42,4 @@ class OwnReason(StrEnum):
     NO_ENGLISH_VERSION = "no_english_version"
     SEVERAL_ENGLISH_VERSIONS = "several_english_versions"
     OTHER_LANGUAGE = "other_language"
+    NOT_INDEXED = "not_indexed"

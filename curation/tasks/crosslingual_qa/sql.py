@@ -128,7 +128,7 @@ _STRINGS = """
 """
 OVER_ALL = SetStage(
     name=f"{NAME}_all",
-    version=3,
+    version=4,
     inputs={
         "all_queries": (f"{QUESTIONS.name}.queries", Query),
         "all_strings": (f"{QUESTIONS.name}.strings", StringOrigin),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from curation.tasks.crosslingual_qa.abstracts import ABSTRACTS
 from curation.tasks.crosslingual_qa.asked_sql import ASKED
 from curation.tasks.crosslingual_qa.parallel import PARALLEL, TRANSLATION_OF, VERSIONS
 from curation.tasks.crosslingual_qa.passages import NAME, PER_ARTICLE
@@ -19,17 +20,22 @@ TASK = Task(
     description="Given a question in one of several languages about one facet of a disorder, find the "
     "English passages that answer it.",
     per_article=PER_ARTICLE,
-    steps=(VERSIONS, ASKED, QUESTIONS),
+    steps=(VERSIONS, ABSTRACTS, ASKED, QUESTIONS),
     over_all=OVER_ALL,
     grades=(
         Grade(2, "Answers the question", "The passage is about the disorder and tells the facet asked."),
         Grade(1, "Neighbouring facet", "The passage is about the disorder and tells a neighbouring facet."),
-        Grade(0, "Not relevant", "The passage tells another facet of the disorder, or is about another."),
+        Grade(
+            0,
+            "Not relevant",
+            "The passage is about another disorder, only names this one, or tells a far facet of it. People "
+            "and judges give it, no rule does.",
+        ),
     ),
     exclusions={
         UNDECIDED: "The passage is about the disorder; which of its facets it tells was not decided.",
         MENTION: "The passage names the disorder without being about it.",
-        NARROWER: "The passage is about a narrower disorder, right below the one asked about.",
+        NARROWER: "The passage is about a narrower disorder, below the one asked about.",
         SAME_CONCEPT: "The document is about a disorder that the text to be found is about.",
     },
     question=Question(

@@ -24,6 +24,7 @@ def tables() -> dict[str, list[dict[str, Any]]]:
     """One question in four languages, one document that answers it."""
     found: dict[str, list[dict[str, Any]]] = {
         "recipes": [{"query-id": "r1", "language": "pt"}],
+        "corpus": [{"id": "d1"}, {"id": "d2"}],
         "excluded": [{"query-id": "en", "corpus-id": "d2", "reason": "own_article"}],
     }
     for language, (text, name) in ASKED.items():
@@ -42,6 +43,45 @@ def result(rule: Any, tmp_path: Path, **changes: Any) -> Any:
     for place, values in changes.items():
         rows[place][2] |= values  # the Japanese one
     return check(rule, dataset(tmp_path, rows), tmp_path)
+
+
+RECORD = "pmc:PMC1.1#title-ja"
+HUMAN = {
+    "kind": "human",
+    "name": "",
+    "start": 0,
+    "end": len(ASKED["ja"][0]),
+    "source": "pmc:PMC1.1",
+    "record": RECORD,
+}
+
+
+@pytest.mark.parametrize(
+    ("wrong", "status"),
+    [
+        ({}, "passed"),
+        ({"end": 0}, "failed"),
+        ({"start": 1}, "failed"),
+        ({"source": "pmc:PMC2.1"}, "failed"),
+        ({"record": ""}, "failed"),
+        ({"license": "CC0-1.0"}, "failed"),
+        ({"kind": "template", "end": 0}, "failed"),
+    ],
+)
+def test_human_text_is_quoted_whole_and_from_a_record(
+    tmp_path: Path, wrong: dict[str, Any], status: str
+) -> None:
+    found = result(STRINGS, tmp_path, strings={**HUMAN, **wrong}, provenance_queries={"source_id": RECORD})
+    assert found.status == status and (status == "passed" or named(found) == {"ja"})
+
+
+def test_the_parallel_core_is_of_questions_and_human_text_stands_beside_it(tmp_path: Path) -> None:
+    core = ({"name": "crosslingual_qa_questions", "version": 1, "params": {"parallel_core": True}},)
+    for family, status in (("d1", "passed"), ("gout/definition", "failed")):  # d1 is a document to be found
+        rows = tables()
+        rows["provenance_queries"] = [{**row, "family": family} for row in rows["provenance_queries"]]
+        found = check(FAMILIES, dataset(tmp_path / status, rows, stages=core), tmp_path)
+        assert found.status == status
 
 
 def test_whole_families_with_known_origins_pass(tmp_path: Path) -> None:
@@ -107,6 +147,10 @@ def test_a_pair_that_people_left_open_is_no_label_that_was_lost(
     assert found.status == status and (status == "passed" or "ja" in named(found))
 
 
-def test_every_defect_is_found(tmp_path: Path) -> None:
-    found = planted((*RULES, *facet_results.RULES), dataset(tmp_path, tables()), tmp_path)
+@pytest.mark.parametrize("kind", ["template", "human"])
+def test_every_defect_is_found(tmp_path: Path, kind: str) -> None:
+    rows = tables()
+    if kind == "human":  # a release of known items alone
+        rows["strings"] = [{**row, **HUMAN} for row in rows["strings"]]
+    found = planted((*RULES, *facet_results.RULES), dataset(tmp_path, rows), tmp_path)
     assert not found

@@ -107,7 +107,11 @@ def _origin(row: Mapping[str, Any]) -> dict[str, Any]:
         "article_id": row["id"],
         "source_id": "",
         "patient_id": "",
-        **{name: row[name] for name in ("id", "article_id", "source_id", "patient_id") if name in row},
+        **{
+            name: row[name]
+            for name in ("id", "article_id", "source_id", "patient_id", "family")
+            if name in row
+        },
         "image_sha256": "f" * 64 if row.get("image") is not None else None,
     }
 
