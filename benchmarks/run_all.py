@@ -33,6 +33,7 @@ ALL = (
     "edits",
     "vocabulary_build",
     "confusion_sets",
+    "confusion_tiers",
     "concept_links",
     "grounding",
     "image_kinds",

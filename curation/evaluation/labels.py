@@ -13,8 +13,9 @@ import pyarrow.compute as pc
 from curation.evaluation.ranking import Indices
 from curation.evaluation.reading import column_names, pairs, positions_of, rows
 from curation.evaluation.variants import WHOLE, Tables
+from schemas.confusion_table import CONFUSIONS
 from schemas.errors import ReleaseError
-from schemas.tables import CONFUSIONS, ORIGIN_CORPUS, ORIGIN_QUERIES
+from schemas.tables import ORIGIN_CORPUS, ORIGIN_QUERIES
 
 RELEVANT = 1
 """The lowest grade that counts as relevant in measures without grades."""

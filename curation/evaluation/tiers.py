@@ -25,7 +25,8 @@ from curation.evaluation.labels import RELEVANT
 from curation.evaluation.ranking import EMPTY, Run
 from curation.evaluation.statistics import Codes, Values, codes, estimates, holm, resampled
 from curation.evaluation.systems import System
-from schemas.tables import CONFUSIONS, CORPUS
+from schemas.confusion_table import CONFUSIONS
+from schemas.tables import CORPUS
 
 FAMILIES_NEEDED, SHUFFLES, SEED, MAY_PASS = 4, 100, 20_261, 0.05
 _KNOWN = re.compile(r"(e5|minilm|bge|gte|sapbert|mpnet|medcpt|labse|biolord|nomic|jina)(?![a-z0-9])")

@@ -204,17 +204,27 @@ def _configs(tables: Sequence[Published], parquet: Mapping[str, Any]) -> Iterato
     """What `load_dataset` can load: a split without rows is none to it, whatever files it has."""
     for table in tables:
         held = parquet.get(table.name, {"splits": {}})
-        splits = {split: size for split, size in held["splits"].items() if size["rows"]}
-        if splits:
+        if splits := _with_rows(held):
             yield {**held, "name": table.name, "folder": table.folder, "splits": splits, "language": ""}
     for table in tables:
         for language in languages_of(map(Path, parquet.get(table.name, {}).get("shards", ()))):
-            name = of_language(table.name, language)
-            yield {**parquet[name], "name": name, "folder": table.folder, "language": f"{language}-"}
+            held = parquet[name := of_language(table.name, language)]
+            if splits := _with_rows(held):
+                yield {
+                    **held,
+                    "name": name,
+                    "folder": table.folder,
+                    "splits": splits,
+                    "language": f"{language}-",
+                }
     corpus = parquet[CORPUS.name]
     for language in languages_of(map(Path, parquet[QUERIES.name]["shards"])):
         name = of_language(CORPUS.name, language)
         yield {**corpus, "name": name, "folder": CORPUS.folder, "language": ""}
+
+
+def _with_rows(held: Mapping[str, Any]) -> dict[str, Any]:
+    return {split: size for split, size in held["splits"].items() if size["rows"]}
 
 
 def drawn_with(head: ReleaseManifest) -> list[str]:

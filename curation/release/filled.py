@@ -21,6 +21,7 @@ from curation.published.query import QueryRunner, fetch
 from curation.published.writer import write_table
 from curation.release.filled_names import RECIPES_SQL, added_names
 from curation.release.seal import aside
+from schemas.confusion_table import CONFUSIONS
 from schemas.errors import ReleaseError, UsageError
 from schemas.hashing import sha256_file, sha256_text
 from schemas.ids import query_id
@@ -28,7 +29,6 @@ from schemas.name_tables import NAME_RECIPES, NAMED_TABLES
 from schemas.published import Published, language_of, of_language
 from schemas.string_tables import RECIPES
 from schemas.tables import (
-    CONFUSIONS,
     CORPUS,
     EXCLUDED,
     ORIGIN_CORPUS,

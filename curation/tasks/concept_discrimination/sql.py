@@ -27,9 +27,9 @@ from curation.tasks.shared.quoted import LICENCE_SQL
 from curation.vocabulary.merge_sql import fold
 from schemas.benchmark import Document, Excluded, Qrel, Query
 from schemas.concept import DocumentConcept
+from schemas.confusion_table import CONFUSIONS
 from schemas.extracted import Source
 from schemas.stages import Drop, EarlierStage, SetAccount, SetStage, Sql
-from schemas.tables import CONFUSIONS
 from schemas.vocabulary import (
     ConceptDefinition,
     ConceptMapping,
