@@ -90,7 +90,7 @@ def test_every_stage_of_the_product_has_a_version_here() -> None:
         "checked",
     }
     expected |= {f"clinical_evidence_{step}" for step in asked}
-    expected |= {f"crosslingual_qa_{step}" for step in ("versions", "asked", "questions")}
+    expected |= {f"crosslingual_qa_{step}" for step in ("versions", "asked", "questions", "abstracts")}
     expected |= {f"{task}_images" for task in ("case_study", "visual_context")}
     expected |= {"visual_context_panels", "visual_context_parts"}
     assert set(VERSIONS) == expected | {"partition"}
