@@ -30,13 +30,18 @@ def entries() -> dict[str, list[str]]:
 
 @cache
 def raised() -> dict[str, set[str]]:
-    """Class -> messages it is made with anywhere in the code, with `…` for what is filled in."""
+    """Class -> messages it, or a class made of it, is made with, with `…` for what is filled in."""
     found: dict[str, set[str]] = {}
+    made_of: dict[str, str] = {}
     for package in PACKAGES:
         for path in (ROOT / package).rglob("*.py"):
             for node in ast.walk(ast.parse(path.read_text("utf-8"))):
                 if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.args:
                     found.setdefault(node.func.id, set()).add(template(node.args[0]))
+                elif isinstance(node, ast.ClassDef):
+                    made_of.update((node.name, base.id) for base in node.bases if isinstance(base, ast.Name))
+    for name, base in made_of.items():
+        found.setdefault(base, set()).update(found.get(name, set()))
     return found
 
 

@@ -185,9 +185,10 @@ def test_a_model_that_does_not_load_and_a_library_that_is_not_there(
 ) -> None:
     with pytest.raises(UsageError, match="'org/none' cannot be loaded: OSError"):
         list(Seq2Seq("org/none").answers(asked("es"), Run()))
-    monkeypatch.setitem(sys.modules, "transformers", None)
-    with pytest.raises(UsageError, match="needs transformers, which is not installed") as raised:
-        Seq2Seq("org/none")
+    with monkeypatch.context() as patch:  # undone before the stand-in is taken out
+        patch.setitem(sys.modules, "transformers", None)
+        with pytest.raises(UsageError, match="needs transformers, which is not installed") as raised:
+            Seq2Seq("org/none")
     assert "make setup EXTRAS=models" in raised.value.hint
 
 
