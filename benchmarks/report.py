@@ -32,6 +32,7 @@ from benchmarks import (
     publish_speed,
     purge_kills,
     real_model,
+    release_images,
     rewrite_checks,
     scope,
     seven_nights,
@@ -441,6 +442,7 @@ def text() -> str:
         overlap_audit.section,
         *later_sections.SECTIONS,
         _overhead,
+        release_images.section,
         _reading,
     )
     return "\n".join([*head, *(line for part in parts for line in part())])

@@ -69,6 +69,7 @@ ALL = (
     "cluster",
     "simulated_judges",
     "pipeline_scale",
+    "release_images",
     "flow_overhead",
 )
 """Modules of this package."""
