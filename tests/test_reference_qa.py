@@ -270,6 +270,29 @@ def test_an_answer_that_says_nothing_by_itself_cannot_be_supported(answer: str, 
         )
 
 
+@pytest.mark.parametrize(
+    ("text", "answer", "is_whole"),
+    [
+        (
+            "A table of susceptibilities shows trends of resistance",
+            "among the isolates of one hospital.",
+            False,
+        ),
+        ("Mucus of the airways is made by ____ cells", "goblet", False),
+        ("The cells that make the mucus of the airways are", "goblet cells", True),
+        ("Name the cells that make the mucus of the airways.", "they are goblet cells.", True),
+        ("What makes the mucus of the airways?", "goblet cells.", True),
+    ],
+)
+def test_a_sentence_that_its_answer_finishes_asks_nothing(text: str, answer: str, is_whole: bool) -> None:
+    asked = Question(
+        id="questions:ours/1", collection="questions:ours", number=1, language="en",
+        text=text, answer=answer, licence=Licence(spdx="CC0-1.0", evidence="ours"),
+    )  # fmt: skip
+    reason = why_not(asked, ("X:1",), ("X:1",), ReferenceSettings())
+    assert reason is None if is_whole else reason is not None and reason[0] == "gap_to_fill"
+
+
 def test_the_release_names_its_judge_and_is_not_publishable(release: Path) -> None:
     head = json.loads((release / "release.json").read_text("utf-8"))
     assert head["publishable_by_content"] is False

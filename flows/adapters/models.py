@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import importlib
 import io
 import struct
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -28,25 +29,25 @@ _PROMPT_NAMES = {"query": ("query",), "document": ("document", "passage", "corpu
 _SCORE = struct.Struct("<dII")
 
 
-def library() -> Any:
-    """The module sentence_transformers.
+def library(name: str = "sentence_transformers") -> Any:
+    """A module of the extra: sentence_transformers or transformers.
 
     Raises:
         UsageError: it is not installed; names the extra.
     """
     try:
-        import sentence_transformers
+        module = importlib.import_module(name)
     except ImportError as error:
         raise UsageError(
-            f"this system needs sentence-transformers, which is not installed ({error})",
+            f"this needs {name.replace('_', '-')}, which is not installed ({error})",
             hint="install the extra: make setup EXTRAS=models",
         ) from error
-    with contextlib.suppress(ImportError):  # its bars and warnings would stand amid ours
+    with contextlib.suppress(ImportError, AttributeError):  # its bars and warnings would stand amid ours
         from transformers.utils import logging
 
         logging.set_verbosity_error()
         logging.disable_progress_bar()
-    return sentence_transformers
+    return module
 
 
 def load(make: Callable[[str], Any], model: str) -> Any:

@@ -7,14 +7,13 @@ Texts are decoded without chance, so that a model gives the same text again on t
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from flows.adapters.engines import KIND, Engine
-from flows.adapters.models import identity, load
-from schemas.errors import FetchError, UsageError
+from flows.adapters.models import identity, library, load
+from schemas.errors import FetchError
 
 PREFIX = "seq2seq:"
 """Before the model, as `--model` calls it."""
@@ -45,26 +44,6 @@ def named(model: str) -> tuple[str, str]:
     return PREFIX + Path(place).name, str(Path(place).expanduser())
 
 
-def library() -> Any:
-    """The module transformers.
-
-    Raises:
-        UsageError: it is not installed; names the extra.
-    """
-    try:
-        import transformers
-        from transformers.utils import logging
-    except ImportError as error:
-        raise UsageError(
-            f"this engine needs transformers, which is not installed ({error})",
-            hint="install the extra: make setup EXTRAS=models",
-        ) from error
-    with contextlib.suppress(AttributeError):  # its bars and warnings would stand amid ours
-        logging.set_verbosity_error()
-        logging.disable_progress_bar()
-    return transformers
-
-
 class Seq2Seq(Engine):
     """One model, or one for each pair, opened when a pair is first asked for.
 
@@ -76,7 +55,7 @@ class Seq2Seq(Engine):
     batch = 16
 
     def __init__(self, place: str) -> None:
-        self._package = library()
+        self._package = library("transformers")
         self._place = place
         self._open: dict[str, tuple[Any, Any, str]] = {}
 

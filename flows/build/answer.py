@@ -196,11 +196,11 @@ def _check(request: Request) -> None:
     for stage in stages:
         named = request.spec.prompts.models_of(stage.kind)
         if named and request.terms.model not in ("", *named):
+            hint = f"edit the spec, or --set prompts.model={request.terms.model} in all commands"
             raise UsageError(
                 f"the spec says that {' and '.join(map(repr, named))} answers {stage.name}, "
                 f"--model says {request.terms.model!r}",
-                hint=f"edit the spec, or --set prompts.model={request.terms.model} in all commands; "
-                "or name the stages to answer",
+                hint=hint if request.names else f"{hint}; or name stages that the spec leaves open",
             )
 
 

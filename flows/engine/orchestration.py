@@ -35,6 +35,7 @@ from prefect.cache_policies import NO_CACHE
 from prefect.futures import PrefectFuture
 from prefect.settings import (
     PREFECT_API_URL,
+    PREFECT_FLOWS_HEARTBEAT_FREQUENCY,
     PREFECT_SERVER_EPHEMERAL_ENABLED,
     get_current_settings,
     temporary_settings,
@@ -63,12 +64,19 @@ R = TypeVar("R")
 
 
 class _Flow(Flow[P, R]):
-    """A flow that has a private server started, once per process, where none is set."""
+    """A flow that has a private server started, once per process, where none is set.
+
+    It sends no heartbeats: a deployment's run, which Prefect starts by itself, does, and what is called
+    within it or on a terminal would only wait at its end, up to a second, for the thread that sends them.
+    """
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if PREFECT_API_URL.value() or not PREFECT_SERVER_EPHEMERAL_ENABLED.value():
-            return super().__call__(*args, **kwargs)
-        with temporary_settings({PREFECT_API_URL: _private_server()}):
+        ours: dict[Any, Any] = {}
+        if "heartbeat_frequency" not in get_current_settings().flows.model_fields_set:
+            ours[PREFECT_FLOWS_HEARTBEAT_FREQUENCY] = None
+        if not PREFECT_API_URL.value() and PREFECT_SERVER_EPHEMERAL_ENABLED.value():
+            ours[PREFECT_API_URL] = _private_server()
+        with temporary_settings(ours):
             return super().__call__(*args, **kwargs)
 
 

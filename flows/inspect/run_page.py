@@ -70,15 +70,18 @@ def costs(stages: Sequence[Mapping[str, Any]]) -> list[Row]:
 
 
 def releases(made: Sequence[Mapping[str, Any]]) -> list[Row]:
-    """Each released task: version, why that one, what its audit says and where its page is."""
+    """Each released task: version, what its audit says, where its page is, and why that version.
+
+    The reasons come last: they are long, and Prefect's table shows what fits.
+    """
     return [
         {
             "task": row["task"],
             "version": row["version"],
-            "because": row["why"],
             "audit": row["audit"],
             "publishable": "yes" if row["publishable"] else "no",
             "page": row["audit_page"],
+            "because": row["why"],
         }
         for row in made
     ]

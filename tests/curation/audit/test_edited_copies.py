@@ -43,6 +43,32 @@ def test_what_does_not_say_which_article_a_row_is_from_is_not_covered(tmp_path: 
     assert checked(tmp_path, "", "beir").status == "not_covered"
 
 
+@pytest.mark.parametrize(
+    ("kind", "name", "found"),
+    [("template", "gout", 0), ("template", "lupus", 1), ("template", "", 1), ("human", "gout", 1)],
+)
+def test_a_question_that_a_template_made_copies_nothing(
+    tmp_path: Path, kind: str, name: str, found: int
+) -> None:
+    start = QUERY.index("gout")
+    string = {"query-id": "q1", "language": "en", "kind": kind, "name": name, "source": "ours",
+              "start": start, "end": start + len("gout"), "restriction": 0, "license": "CC0-1.0"}  # fmt: skip
+    subject = small.dataset(
+        tmp_path / "data",
+        {
+            "queries": small.queries(("q1", QUERY)),
+            "corpus": small.texts(("d1", DOCUMENT)),
+            "qrels": small.qrels(("q1", "d1")),
+            "provenance_queries": [{"id": "q1", "article_id": "pmc:PMC1.1"}],
+            "provenance_corpus": [{"id": "d1", "article_id": "pmc:PMC1.1"}],
+            "strings": [string],
+        },
+        "release",
+    )
+    (tmp_path / "scratch").mkdir()
+    assert small.check(edited_copies.RULES[0], subject, tmp_path / "scratch").found == found
+
+
 def test_of_a_pair_the_first_copy_is_told() -> None:
     found = copies([("q1", "d1", QUERY, DOCUMENT), ("q2", "d1", "Nothing of the kind.", DOCUMENT)])
     assert [(pair[0], here) for pair, here, _ in found] == [("q1", (12, len(QUERY)))]

@@ -18,6 +18,15 @@ OTHER_VERSION = """
 from flows.cluster import worker
 worker.version_here = lambda: {"code": "of another day"}
 """
+SLOW = """
+import time
+from flows.cluster import worker
+from flows.engine import runner
+def execute(*given, **named):
+    time.sleep(2)
+    return runner.execute(*given, **named)
+worker.execute = execute
+"""
 
 
 class DaskCluster:
@@ -40,9 +49,12 @@ class DaskCluster:
 
     def start(self, workers: int = 2) -> None:
         """Start the scheduler and some workers."""
-        self.scheduler = self._process("scheduler", "--port", self.address.rpartition(":")[2])
+        self._start_scheduler()
         for _ in range(workers):
             self.add_worker()
+
+    def _start_scheduler(self) -> None:
+        self.scheduler = self._process("scheduler", "--port", self.address.rpartition(":")[2])
 
     def add_worker(self, preload: str = "") -> subprocess.Popen[bytes]:
         """Start one more worker, of one thread; `preload` is code that it runs first."""
@@ -99,6 +111,12 @@ class DaskCluster:
         """Kill everything, and start it again on the same port."""
         self.stop()
         self.start(workers)
+
+    def restart_scheduler(self) -> None:
+        """Kill the scheduler alone, and start it again on the same port; its workers end by themselves."""
+        if self.scheduler is not None:
+            kill(self.scheduler)
+        self._start_scheduler()
 
     def stop(self) -> None:
         """End every process."""

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import shutil
+import signal
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -29,7 +31,7 @@ from schemas.errors import FetchError, UsageError
 from schemas.hashing import sha256_file
 from schemas.stages import RecordStage
 from sources.stage import PARSE
-from tests.flows.cluster.dask_cluster import OTHER_VERSION, DaskCluster, running_cluster
+from tests.flows.cluster.dask_cluster import OTHER_VERSION, SLOW, DaskCluster, running_cluster
 from tests.flows.publish.s3_server import BUCKET, environment, running_s3
 from tests.flows.toy import snapshot
 
@@ -191,6 +193,57 @@ def test_a_cluster_that_lost_every_worker_is_given_up_and_new_ones_are_used(
     cluster.add_worker()
     run(crawled, cluster.address, str(store))
     assert same(crawled, sample)
+
+
+def test_a_worker_that_stands_still_is_waited_for_no_longer_than_the_scheduler_says(
+    sample: Workspace, crawled: Workspace, s3: dict[str, str], tmp_path: Path
+) -> None:
+    store = tmp_path / "store"
+    patience = {"DASK_DISTRIBUTED__SCHEDULER__WORKER_TTL": "5s"}
+    with running_cluster(tmp_path / "dask", {**s3, **patience}) as cluster:
+        cluster.await_workers(2)
+        frozen = cluster.workers[0]
+        sealed = when(
+            lambda: any((store / "shards").glob("*/parse/*.json")), lambda: frozen.send_signal(signal.SIGSTOP)
+        )
+        run(crawled, cluster.address, str(store))
+        sealed.join()
+        assert frozen.poll() is None
+    assert same(crawled, sample)
+
+
+def test_a_slow_worker_is_given_less(
+    sample: Workspace, crawled: Workspace, s3: dict[str, str], tmp_path: Path
+) -> None:
+    with running_cluster(tmp_path / "dask", s3, workers=1) as cluster:
+        cluster.add_worker(SLOW)
+        cluster.await_workers(2)
+        run(crawled, cluster.address, str(tmp_path / "store"))
+    assert same(crawled, sample)
+    folders = [folder for stage in STAGES for folder in crawled.stage(stage).iterdir()]
+    made = Counter(read_run(folder)["worker"] for folder in folders)
+    assert len(made) == 1 or max(made.values()) > min(made.values()), made
+
+
+@pytest.mark.parametrize("with_workers", [True, False])
+def test_a_restarted_scheduler_costs_what_was_under_way(
+    sample: Workspace, crawled: Workspace, cluster: DaskCluster, tmp_path: Path, with_workers: bool
+) -> None:
+    cluster.have_workers(2)
+    store = tmp_path / "store"
+
+    def restart() -> None:
+        if with_workers:
+            cluster.restart(2)
+        else:
+            cluster.restart_scheduler()
+            cluster.add_worker()
+
+    sealed = when(lambda: any((store / "shards").glob("*/parse/*.json")), restart)
+    told = run(crawled, cluster.address, str(store))
+    sealed.join()
+    assert same(crawled, sample)
+    assert sum("the Dask scheduler was lost" in line for line in told) == 1, told
 
 
 def test_without_a_scheduler_or_a_worker_of_this_version_it_says_so(

@@ -238,3 +238,29 @@ def until(ready: Callable[[], Any], seconds: float = 60) -> Any:
         assert time.monotonic() < deadline, "it did not happen in time"
         time.sleep(0.2)
     return found
+
+
+@pytest.mark.parametrize(("theirs", "beats"), [(None, None), (60, 60)])
+def test_a_flow_that_is_called_sends_no_heartbeats_unless_the_user_says_so(
+    monkeypatch: pytest.MonkeyPatch, theirs: int | None, beats: int | None
+) -> None:
+    from prefect import Flow
+    from prefect.settings import (
+        PREFECT_API_URL,
+        PREFECT_FLOWS_HEARTBEAT_FREQUENCY,
+        get_current_settings,
+        temporary_settings,
+    )
+
+    from flows.engine.orchestration import flow
+
+    seen: list[int | None] = []
+    monkeypatch.setattr(
+        Flow, "__call__", lambda self: seen.append(get_current_settings().flows.heartbeat_frequency)
+    )
+    given: dict[Any, Any] = {PREFECT_API_URL: "http://127.0.0.1:9/api"}
+    if theirs:
+        given[PREFECT_FLOWS_HEARTBEAT_FREQUENCY] = theirs
+    with temporary_settings(given):
+        flow(name="nothing")(lambda: None)()
+    assert seen == [beats]

@@ -36,6 +36,7 @@ _OF_OPTIONS = re.compile(
 )
 _GAP = re.compile(r"_{2,}|(?:[._…] ?){4,}")
 """What a sentence has where a word is to be filled in: nobody asks a search engine so."""
+_ENDS = (".", "!", ";")
 _NAMES_A_DOCUMENT = ("pmid", "pmcid", "doi")
 
 
@@ -108,6 +109,8 @@ def why_not(
         return Reason.SHORT_QUESTION, f"{words} words"
     if gap := _GAP.search(question.text):
         return Reason.GAP_TO_FILL, question.text[max(0, gap.start() - 40) : gap.end()]
+    if _is_finished_by(question.text, answer_of(question)):
+        return Reason.GAP_TO_FILL, f"… {question.text[-40:].strip()} … {answer_of(question)[:40]}"
     if shown := needs_image(question.text):
         return Reason.NEEDS_IMAGE, shown
     answer = answer_of(question).strip()
@@ -118,6 +121,15 @@ def why_not(
     if not targets:
         return Reason.GENERAL_SUBJECT, ", ".join(found[:3])
     return None
+
+
+def _is_finished_by(text: str, answer: str) -> bool:
+    """Whether the answer is the rest of a sentence that the question breaks off.
+
+    Such a text is printed without an end of its own, and its answer in small letters and with one.
+    """
+    rest = answer.strip()
+    return text.strip()[-1:].isalnum() and rest[:1].islower() and rest[-1:] in _ENDS
 
 
 def _rows(
