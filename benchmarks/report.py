@@ -8,6 +8,7 @@ from typing import Any
 
 from benchmarks import (
     answer_kills,
+    articles_at_size,
     blindness,
     caption_alone,
     cluster,
@@ -442,6 +443,7 @@ def text() -> str:
         overlap_audit.section,
         *later_sections.SECTIONS,
         _overhead,
+        articles_at_size.section,
         release_images.section,
         _reading,
     )

@@ -3,11 +3,13 @@
 Every night `sweep` and `nightly` are started by `run_deployment` with the night's date as `as_of`; articles
 come in by their release date, some change, some are retracted. On the last night `weekly` releases. Then one
 undisturbed `medqrels run` over the sources as they stand, with the same list of withdrawn articles, releases
-again: the bytes must be equal. Run: python -m benchmarks.seven_nights [NIGHTS]
+again: the bytes must be equal. Run: python -m benchmarks.seven_nights [NIGHTS] [--dask]; with the latter the
+nights' shards are made by two Dask workers with a store on a real S3 server, one of which is killed a night.
 """
 
 from __future__ import annotations
 
+import argparse
 import contextlib
 import json
 import os
@@ -26,6 +28,7 @@ from benchmarks import measure
 from benchmarks.faults import transient
 from benchmarks.nights_world import World
 from benchmarks.processes import descendants, left_running
+from flows.engine.manifest import read_run
 from flows.engine.progress import SilentReporter
 from flows.engine.runs import KILLED, RUNNING, WAITING, runs_of
 from flows.engine.workspace import Workspace, open_workspace
@@ -33,8 +36,11 @@ from flows.vocabulary.indexes import index_in_use
 from flows.vocabulary.store import home as home_of
 from schemas.hashing import sha256_file
 from sources.sample.server import Fault, Faults
+from tests.flows.cluster.dask_cluster import DaskCluster, running_cluster
+from tests.flows.publish import s3_server
 
 NAME = "seven_nights"
+ON_DASK = "seven_nights_dask"
 NIGHTS = 7
 FIRST = date(2026, 3, 2)
 PATIENCE = 600.0
@@ -44,8 +50,8 @@ BIN = Path(sys.executable).parent
 class Nights:
     """The served workspace: starts deployments, disturbs them, and remembers how they ended."""
 
-    def __init__(self, world: World, root: Path, api: str) -> None:
-        self.world, self.root, self.api = world, root, api
+    def __init__(self, world: World, root: Path, api: str, cluster: DaskCluster | None) -> None:
+        self.world, self.root, self.api, self.cluster = world, root, api, cluster
         self.told: list[dict[str, Any]] = []
 
     def start(self, flow: str, night: int, *, wait: bool = True) -> Any:
@@ -64,6 +70,12 @@ class Nights:
         if wait:
             self.told.append({"night": night, "flow": flow, "state": run.state_name, "seconds": seconds})
         return run
+
+    def lose_a_worker(self) -> None:
+        """Kill a worker of the cluster, if there is one, and start another."""
+        if self.cluster is not None:
+            self.cluster.kill_worker()
+            self.cluster.add_worker()
 
     def day(self, night: int) -> str:
         """The date of a night, from 1."""
@@ -160,7 +172,20 @@ def _log(row: Mapping[str, Any]) -> str:
 
 
 @contextlib.contextmanager
-def served(world: World, spec: Path, root: Path, home: Path, port: int) -> Iterator[str]:
+def hired(folder: Path, *, on_dask: bool) -> Iterator[tuple[dict[str, str], DaskCluster | None]]:
+    """What tells flows of the cluster and its store, and the cluster; nothing without one."""
+    if not on_dask:
+        yield {}, None
+        return
+    with s3_server.running_s3() as endpoint:
+        credentials = s3_server.environment(endpoint)
+        with running_cluster(folder / "dask", credentials) as cluster:
+            store = f"s3://{s3_server.BUCKET}/nights"
+            yield {**credentials, "MEDQRELS_DASK": cluster.address, "MEDQRELS_STORE": store}, cluster
+
+
+@contextlib.contextmanager
+def served(spec: Path, root: Path, home: Path, port: int, told: Mapping[str, str]) -> Iterator[str]:
     """`medqrels serve` with a Prefect server of its own; yields the server's address."""
     with (home / "serve.log").open("wb") as log:
         process = subprocess.Popen(
@@ -174,8 +199,7 @@ def served(world: World, spec: Path, root: Path, home: Path, port: int) -> Itera
                 "--port",
                 str(port),
             ],
-            env=environment(world, home)
-            | {"PREFECT_RUNNER_POLL_FREQUENCY": "1", "PREFECT_CLIENT_MAX_RETRIES": "20"},
+            env={**told} | {"PREFECT_RUNNER_POLL_FREQUENCY": "1", "PREFECT_CLIENT_MAX_RETRIES": "20"},
             stdout=log,
             stderr=log,
         )
@@ -239,6 +263,7 @@ def run_nights(nights: Nights, count: int) -> None:
             world.bucket_faults = _down(world, 9)
         if night in disturb and night <= count:
             disturb[night](night)
+        nights.lose_a_worker()
         if night == 7:
             nights.together(night)
         else:
@@ -295,7 +320,13 @@ def files(root: Path) -> dict[str, str]:
     }
 
 
-def campaign(folder: Path, count: int) -> dict[str, Any]:
+def _makers(workspace: Workspace) -> set[str]:
+    """Workers of a cluster that made what stands; those that were killed count where their shards remain."""
+    folders = [folder for folder in workspace.work.glob("*/*") if (folder / "_run.json").is_file()]
+    return {read_run(folder)["worker"] for folder in folders if "worker" in read_run(folder)}
+
+
+def campaign(folder: Path, count: int, *, on_dask: bool = False) -> dict[str, Any]:
     """The nights and the undisturbed run; what each did, and which files of the releases differ."""
     from benchmarks.prefect_server import free_port
 
@@ -304,10 +335,11 @@ def campaign(folder: Path, count: int) -> dict[str, Any]:
     began = time.monotonic()
     share_vocabulary(served_root, calm_root)
     started = time.monotonic()
-    with World(folder / "sources", FIRST) as world:
+    with World(folder / "sources", FIRST) as world, hired(folder, on_dask=on_dask) as (told, cluster):
         spec = world.write_spec(folder / "cards")
-        with served(world, spec, served_root, home, free_port()) as api:
-            nights = Nights(world, served_root, api)
+        told = {**environment(world, home), **told}
+        with served(spec, served_root, home, free_port(), told) as api:
+            nights = Nights(world, served_root, api, cluster)
             run_nights(nights, count)
         spent = time.monotonic() - started
         seconds = undisturbed(world, spec, calm_root, home, served_root / "withdrawn.jsonl")
@@ -321,6 +353,7 @@ def campaign(folder: Path, count: int) -> dict[str, Any]:
         "vocabulary_seconds": round(started - began, 1),
         "seconds": round(spent, 1),
         "undisturbed_seconds": seconds,
+        "workers": len(_makers(Workspace(served_root)) - _makers(Workspace(calm_root))) if on_dask else 0,
         "recorded_states": [[row["flow"], row["state"]] for row in runs_of(Workspace(served_root))],
     }
 
@@ -357,18 +390,31 @@ def section() -> list[str]:
         f"waited for the other: {', '.join(together['waited_for_the_other']) or 'neither had to'} |",
         "",
     ]
+    if (measure.RESULTS / f"{ON_DASK}.json").is_file():
+        found = measure.read_result(ON_DASK)
+        lines += [
+            "The same with two Dask workers and a store on an S3 server, one worker killed and another "
+            f"started each night: {found['files']} files, of which {len(found['differing'])} differ from "
+            f"those that one machine made; {found['seconds']:.0f} s, shards of {found['workers']} workers "
+            "in what stands. "
+            "`python -m benchmarks.seven_nights --dask`",
+            "",
+        ]
     return lines
 
 
 def main() -> None:
     """Run the campaign and save what came of it."""
-    count = int(sys.argv[1]) if len(sys.argv) > 1 else NIGHTS
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("nights", type=int, nargs="?", default=NIGHTS)
+    options.add_argument("--dask", action="store_true", help="make the shards on a cluster")
+    given = options.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # what is served ends with it
     with tempfile.TemporaryDirectory(prefix="medqrels-nights-") as folder:
-        result = campaign(Path(folder), count)
+        result = campaign(Path(folder), given.nights, on_dask=given.dask)
     print(json.dumps(result, indent=1))
-    if count == NIGHTS:
-        print(measure.save(NAME, result))
+    if given.nights == NIGHTS:
+        print(measure.save(ON_DASK if given.dask else NAME, result))
     sys.exit(bool(result["differing"]) or not result["files"])
 
 
