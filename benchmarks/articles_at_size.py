@@ -94,9 +94,9 @@ def section() -> list[str]:
     return [
         "## From the bucket to grounded articles",
         "",
-        "Shared articles repeated, each with ids of its own, crawled from a server on loopback that shares the "
-        "machine, extracted and grounded by two processes; pictures are drawn by the server, small. A million "
-        f"is projected from what the larger size took more: {million['requests']:,} requests, "
+        "Shared articles repeated, each with ids of its own, crawled from a server on loopback that shares "
+        "the machine, extracted and grounded by two processes; pictures are drawn by the server, small. "
+        f"A million is projected from what the larger size took more: {million['requests']:,} requests, "
         f"{million['xml_gb']:,} GB of XML. `python -m benchmarks.articles_at_size`",
         "",
         "| articles | step | clock | CPU | articles per CPU s | memory, resident | written |",
