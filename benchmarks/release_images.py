@@ -76,11 +76,11 @@ def section() -> list[str]:
         f"queries and documents of one release, made and audited ({verdicts}) with {result['workers']} "
         f"workers and `memory_limit` {result['duckdb_memory']}. `python -m benchmarks.release_images`",
         "",
-        "| step | memory of all processes, resident | shared pages once | CPU | written |",
-        "|---|---:|---:|---:|---:|",
+        "| step | memory of all processes, resident | shared pages once | CPU | written | scratch |",
+        "|---|---:|---:|---:|---:|---:|",
         *(
             f"| {step} | {row['peak_rss_mb']:,} MB | {row['peak_pss_mb']:,} MB | {row['cpu_seconds']:,.0f} s "
-            f"| {row['written_mb']:,.0f} MB |"
+            f"| {row['written_mb']:,.0f} MB | {row['scratch_mb']:,.0f} MB |"
             for step, row in ((name, result[name]) for name in ("build", "release"))
         ),
         "",
