@@ -9,19 +9,21 @@ from flows.engine.workspace import Workspace
 from flows.vocabulary.indexes import planned_index
 from schemas.errors import WorkspaceError
 from schemas.stages import RecordStage, SetStage
+from sources.stage import CRAWL
 
 
 def task_resources(workspace: Workspace, task: str, stage: RecordStage | SetStage) -> Mapping[str, Resource]:
     """Files for the resources a stage of a task names.
 
     Raises:
-        WorkspaceError: there is no vocabulary yet.
+        WorkspaceError: there is no vocabulary yet, or nothing at all.
     """
     if not stage.resources:
         return {}
     index = planned_index(workspace, "native")
     if index is None:
-        raise WorkspaceError(
-            f"task {task!r} needs a vocabulary", file=str(workspace.root), hint="medqrels ground"
-        )
+        is_empty = not workspace.stage(CRAWL).is_dir()
+        missing = "nothing is crawled yet" if is_empty else f"task {task!r} needs a vocabulary"
+        hint = "medqrels run --spec SPEC, or medqrels crawl" if is_empty else "medqrels ground"
+        raise WorkspaceError(missing, file=str(workspace.root), hint=hint)
     return {name: index.resources[name] for name in stage.resources}

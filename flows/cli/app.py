@@ -326,7 +326,8 @@ def run_cli(arguments: list[str] | None = None) -> int:
             return OK
         code = app(arguments, exit_on_error=False, print_error=False, result_action="return_value")
     except cyclopts.CycloptsError as error:
-        _fail(as_json, {"error": "UsageError", "message": str(error).strip(), "hint": "medqrels --help"})
+        verb = " ".join(("medqrels", *(error.command_chain or ()), "--help"))
+        _fail(as_json, {"error": "UsageError", "message": str(error).strip(), "hint": verb})
         return USAGE
     except MedqrelsError as error:
         _fail(as_json, error.attrs())

@@ -91,19 +91,23 @@ def reach(settings: Settings) -> str:
         return ""
     check_cluster(settings.dask, settings.store)
     store = reach_store(settings)
-    return f"{reach_workers(settings)}; store {store}"
+    return f"{told_workers(settings, count_workers(settings))}; store {store}"
 
 
-def reach_workers(settings: Settings) -> str:
-    """The scheduler of the settings with its workers, who may come later, as people are told of them.
+def told_workers(settings: Settings, count: int) -> str:
+    """Workers of the settings' scheduler, as people are told of them."""
+    return f"{counted(count, 'worker')} at {without_password(settings.dask)}"
+
+
+def count_workers(settings: Settings) -> int:
+    """The workers that the scheduler of the settings has now; more may come later.
 
     Raises:
         UsageError, FetchError: as :func:`reach`.
     """
     from flows.cluster.dask_workers import workers_at
 
-    found = workers_at(settings.dask, PATIENCE_SECONDS)
-    return f"{counted(found, 'worker')} at {without_password(settings.dask)}"
+    return workers_at(settings.dask, PATIENCE_SECONDS)
 
 
 def reach_store(settings: Settings) -> str:

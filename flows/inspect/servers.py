@@ -13,7 +13,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from flows import specs
-from flows.cluster.hired import reach_store, reach_workers
+from flows.cluster.hired import count_workers, reach_store, told_workers
 from flows.engine.settings import Settings
 from schemas.errors import MedqrelsError
 from schemas.wording import without_password
@@ -92,8 +92,8 @@ def cluster(settings: Settings, ask: bool) -> Iterator[Check]:
     """The scheduler and the store of work on several machines."""
     start = "dask scheduler, dask worker, and MEDQRELS_DASK with MEDQRELS_STORE (docs/scale.md)"
     for name, address, reach in (
-        ("dask scheduler", settings.dask, reach_workers),
-        ("store", settings.store, reach_store),
+        ("dask scheduler", settings.dask, _workers),
+        ("store", settings.store, _store),
     ):
         if not address:
             is_half = bool(settings.dask or settings.store)
@@ -103,9 +103,20 @@ def cluster(settings: Settings, ask: bool) -> Iterator[Check]:
             yield name, None, f"{without_password(address)}, not asked", ASKS
         else:
             try:
-                yield name, True, reach(settings), ""
+                yield name, *reach(settings)
             except MedqrelsError as error:
                 yield name, False, f"{without_password(address)}: {error.message}", error.hint or start
+
+
+def _workers(settings: Settings) -> tuple[bool | None, str, str]:
+    """A scheduler that answers: work waits while it has no worker."""
+    found = count_workers(settings)
+    fix = f"dask worker {without_password(settings.dask)} --nthreads 1 --nworkers N, on each machine"
+    return found > 0 or None, told_workers(settings, found), fix
+
+
+def _store(settings: Settings) -> tuple[bool | None, str, str]:
+    return True, reach_store(settings), ""
 
 
 def reached(address: str) -> tuple[bool, str, float | None]:

@@ -128,6 +128,29 @@ def test_errors_are_json_when_asked(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert error["hint"]
 
 
+@pytest.mark.parametrize(
+    ("words", "verb"),
+    [
+        (["build", "--nothing"], "medqrels build --help"),
+        (["review", "push", "a-b/summary", "--nothing"], "medqrels review push --help"),
+        (["nothing"], "medqrels --help"),
+    ],
+)
+def test_a_wrong_option_points_to_the_help_of_its_verb(
+    capsys: pytest.CaptureFixture[str], words: list[str], verb: str
+) -> None:
+    assert run_cli(words) == 2
+    assert capsys.readouterr().err.splitlines()[-1] == f"  next: {verb}"
+
+
+def test_an_empty_workspace_asks_for_a_crawl_before_anything_else(
+    workspace: Workspace, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run_cli(["build", "--workspace", str(workspace.root)]) == 3
+    error = capsys.readouterr().err
+    assert "nothing is crawled yet" in error and "next: medqrels run --spec SPEC, or medqrels crawl" in error
+
+
 def test_a_defect_is_reported_in_one_line(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

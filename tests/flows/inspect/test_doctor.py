@@ -15,7 +15,7 @@ from flows import specs
 from flows.cluster import hired
 from flows.engine.settings import Settings
 from flows.engine.workspace import Workspace
-from flows.inspect import doctor
+from flows.inspect import doctor, servers
 from flows.inspect.servers import clock_of
 from sources.sample.loopback import LoopbackServer, Reply, Request
 
@@ -152,6 +152,11 @@ def test_cluster_and_store_are_told_and_asked(
     )
     assert "dask worker" in asked["dask scheduler"]["fix"]
     assert asked["store"]["ok"] is True and asked["store"]["detail"] == f"{tmp_path}, with nothing in it yet"
+    for count, state, told in ((0, None, "0 workers at"), (2, True, "2 workers at")):
+        monkeypatch.setattr(servers, "count_workers", lambda settings, count=count: count)
+        row = examined(settings, ask_servers=True)["dask scheduler"]
+        assert row["ok"] is state and row["detail"] == f"{told} tcp://127.0.0.1:9"
+        assert ("dask worker tcp://127.0.0.1:9" in row["fix"]) is (count == 0)
 
 
 def test_what_a_spec_crawls_is_asked_and_a_spec_that_cannot_be_read_is_told(
