@@ -72,36 +72,26 @@ class Bm25Index:
 
     def _bounds(self, places: Mapping[int, int]) -> tuple[NDArray[np.float32], int]:
         """The most each document may score, in 1/UNIT, shape (documents,), and by how much that errs."""
-        rows = {self._row_of[place]: times for place, times in places.items() if self._row_of[place] >= 0}
-        rare = [place for place in places if self._row_of[place] < 0]
-        spans = [slice(int(self._heads[place]), int(self._heads[place + 1])) for place in rare]
-        bounds: NDArray[np.float32] = np.zeros(self.documents, np.float32)
-        if spans:
-            owners = np.concatenate([self._owners[span] for span in spans])
-            units = [
-                self._added[span] * np.float32(UNIT * places[place])
-                for place, span in zip(rare, spans, strict=True)
-            ]
-            bounds = np.bincount(owners, np.concatenate(units), self.documents).astype(np.float32)
-        if rows:
-            bounds += self._sum_of_rows(rows)
+        rows = {
+            int(self._row_of[place]): times for place, times in places.items() if self._row_of[place] >= 0
+        }
+        bounds: NDArray[np.float32] = self._sum_of_rows(rows).astype(np.float32)
+        for place, times in places.items():
+            if self._row_of[place] < 0:
+                span = slice(int(self._heads[place]), int(self._heads[place + 1]))
+                np.add.at(bounds, self._owners[span], self._added[span] * np.float32(UNIT * times))
         return bounds, sum(rows.values())
 
     def _sum_of_rows(self, rows: Mapping[int, int]) -> NDArray[Any]:
         """The rows added up, each as often as is asked for, in the narrowest type that holds the sum."""
         most = sum(int(self._tops[row]) * times for row, times in rows.items())
         total: NDArray[Any] = np.zeros(self.documents, np.uint16 if most < 1 << 16 else np.uint32)
-        held, top = np.zeros(self.documents, np.uint8), 0
-        for row, times in rows.items():
-            if times > 1:
-                total += self._rows[row] * total.dtype.type(times)
-                continue
-            if top + int(self._tops[row]) > 255:  # the sum of the rows held no longer fits a byte
-                total += held
-                held[:], top = 0, 0
-            held += self._rows[row]
-            top += int(self._tops[row])
-        total += held
+        held = np.empty(self.documents, np.uint8)
+        for first, *others in _groups(self._tops, rows):
+            np.copyto(held, self._rows[first])
+            for row in others:
+                held += self._rows[row]
+            total += held
         return total
 
     def _steps(self, places: Mapping[int, int], documents: NDArray[Any]) -> NDArray[np.int64]:
@@ -128,6 +118,25 @@ class Bm25Index:
         for weight, times in zip(weights, places.values(), strict=True):
             sums += weight if times == 1 else weight * np.float32(times)
         return sums
+
+
+def _groups(tops: NDArray[np.uint8], rows: Mapping[int, int]) -> list[list[int]]:
+    """Rows shared out so that the sum of each group fits a byte: wide sums take long, so few groups."""
+    asked = sorted((int(tops[row]), row) for row, times in rows.items() for _ in range(times))
+    groups: list[list[int]] = []
+    first, last = 0, len(asked) - 1
+    while first <= last:  # the largest that are left, then the smallest as long as they fit
+        left, group = 255, []
+        while first <= last and asked[last][0] <= left:
+            left -= asked[last][0]
+            group.append(asked[last][1])
+            last -= 1
+        while first <= last and asked[first][0] <= left:
+            left -= asked[first][0]
+            group.append(asked[first][1])
+            first += 1
+        groups.append(group)
+    return groups
 
 
 def _candidates(bounds: NDArray[np.float32], k: int, too_much: int, rounding: float) -> NDArray[np.int64]:

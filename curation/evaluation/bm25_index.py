@@ -48,7 +48,7 @@ def write(
 
     `document-*` are the terms and weights of each document; `term-*` the documents and weights of each term
     that has no row, rising; `rows` the weights of common terms in units, rounded up; `row-of` the row of each
-    term or -1, and `row-tops` the largest number a row may hold.
+    term or -1, and `row-tops` the largest number of each row.
     """
     vocabulary: dict[str, int] = {}
     lengths, blocks = _count(texts, folder, analyser, vocabulary, block_terms)
@@ -83,12 +83,11 @@ class _Files:
         heads, begins = _ends(rare), _ends(held)
         for name, array in (
             ("row-of", self.row_of),
-            ("row-tops", np.ceil(self.idf[common] * UNIT).astype(np.uint8)),
             ("term-begins", heads),
             ("document-begins", begins),
         ):
             np.save(folder / f"{name}.npy", array)
-        self.heads = heads[:-1].copy()
+        self.folder, self.heads = folder, heads[:-1].copy()
         few, size = (int(heads[-1]),), (int(begins[-1]),)
         self.terms = mapped(folder / "document-terms.i32", np.int32, size, "w+")
         self.weights = mapped(folder / "document-weights.f32", np.float32, size, "w+")
@@ -114,6 +113,7 @@ class _Files:
             self.rows[row[common], owners[common]] = np.ceil(weights[common] * np.float32(UNIT))
             self._add(terms[~common], owners[~common], weights[~common])
             block.unlink()
+        np.save(self.folder / "row-tops.npy", self.rows.max(axis=1, initial=0))
 
     def _add(self, terms: NDArray[Any], owners: NDArray[Any], weights: NDArray[np.float32]) -> None:
         """Documents of a block to the lists of their terms."""
