@@ -260,7 +260,7 @@ def run_nights(nights: Nights, count: int) -> None:
         world.eutils_faults = (lambda n: "503" if n % 3 == 1 else None) if night == 2 else (lambda n: None)
         world.europepmc_faults = _busy(3) if night == 3 else (lambda what, n: None)
         if night == 5:
-            world.bucket_faults = _down(world, 9)
+            world.bucket_faults = _down(world, 5)
         if night in disturb and night <= count:
             disturb[night](night)
         nights.lose_a_worker()

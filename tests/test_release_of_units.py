@@ -12,6 +12,7 @@ from curation.audit import audit
 from curation.tasks.registry import TASKS
 from flows.engine.connection import query
 from flows.engine.progress import SilentReporter
+from flows.engine.runner import table_files
 from flows.engine.session import Session
 from flows.engine.settings import Settings
 from flows.engine.workspace import Workspace
@@ -53,7 +54,33 @@ def test_a_release_of_every_unit_is_clean(sample: Workspace, tmp_path: Path, gra
     assert not wrong, wrong
     status = {rule.rule: rule.status for rule in report.rules}
     assert {status[rule] for rule in ("several_images", "cites_all", "panels", "facets")} == {"passed"}
+    _told_of_sets(folder, made)
     _reviewed(folder, made)
+
+
+def _told_of_sets(folder: Path, made: Workspace) -> None:
+    """A query over several figures has the modality and region of all of them, or their group, or none."""
+    labels = {
+        row["id"]: row
+        for path in table_files(made, "labels.records")
+        for row in pq.read_table(path).to_pylist()
+    }
+    asked = {row["id"]: row for row in pq.read_table(folder / "queries").to_pylist()}
+    told = set()
+    for row in pq.read_table(folder / "provenance/queries").to_pylist():
+        first, *others = row["source_id"].split("+")
+        if not others:
+            continue
+        shown = [labels[name] for name in (first, *(f"{first.partition('#')[0]}#{one}" for one in others))]
+        one, group, region = (
+            {(row[column] or [""])[0] for row in shown}
+            for column in ("modalities", "modality_groups", "regions")
+        )
+        wanted = one if len(one) == 1 else group if len(group) == 1 else {""}
+        found = asked[row["id"]]
+        assert {found["modality"]} == wanted and {found["region"]} == (region if len(region) == 1 else {""})
+        told.add(found["modality"] != "")
+    assert True in told
 
 
 def _reviewed(folder: Path, made: Workspace) -> None:

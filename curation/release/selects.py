@@ -36,21 +36,32 @@ _KEPT = {
         coalesce(modalities[1], '') AS modality, coalesce(regions[1], '') AS region,
         if(len(modalities) = 1, modalities[1], '') AS one_modality,
         if(len(regions) = 1, regions[1], '') AS one_region,
+        coalesce(modality_groups[1], '') AS modality_group,
         domain, domain_confidence, coalesce(body_systems[1], '') AS body_system, body_system_confidence
         FROM labels""",
+    "of_sets": """SELECT id, CASE WHEN min(modality) = max(modality) THEN min(modality)
+            WHEN min(modality_group) = max(modality_group) THEN min(modality_group) ELSE '' END AS modality,
+            if(min(region) = max(region), min(region), '') AS region
+        FROM (SELECT m.id, coalesce(l.modality, '') AS modality, coalesce(l.region, '') AS region,
+                coalesce(l.modality_group, '') AS modality_group
+            FROM (SELECT id, unnest(list_transform(string_split(source_id, '+'), lambda name, place:
+                    if(place = 1, name, split_part(source_id, '#', 1) || '#' || name))) AS figure
+                FROM queries WHERE contains(source_id, '+')) m
+            LEFT JOIN labelled l ON l.id = m.figure)
+        GROUP BY id""",
     "kept": """SELECT q.* REPLACE (
             coalesce(nullif(q.specialty, ''), nullif(own.specialty, ''), whole.specialty, '') AS specialty,
-            coalesce(nullif(q.modality, ''), nullif(own.modality, ''), {of_figure_modality}'') AS modality,
-            coalesce(nullif(q.region, ''), nullif(own.region, ''), {of_figure_region}'') AS region),
+            coalesce(nullif(q.modality, ''), nullif(own.modality, ''), {of_figures_modality}'') AS modality,
+            coalesce(nullif(q.region, ''), nullif(own.region, ''), {of_figures_region}'') AS region),
             {of_article},
             a.split, coalesce(nullif(a.since, ''), '{version}') AS since
-        FROM queries q JOIN placed a ON a.query_id = q.id{panels}
+        FROM queries q JOIN placed a ON a.query_id = q.id{of_figures}
         LEFT JOIN labelled own ON own.id = q.source_id LEFT JOIN labelled whole ON whole.id = q.article_id""",
     "shown": """SELECT k.id AS query_id, min(f.id) AS id FROM kept k
         JOIN (SELECT id, article_id, unnest(graphics).sha256 AS sha256 FROM figures) f
             ON f.article_id = k.article_id AND f.sha256 = k.image.sha256
         GROUP BY k.id""",
-    "told_of": """SELECT a.query_id, q.source_id AS id, 0 AS place
+    "told_of": """SELECT a.query_id, split_part(q.source_id, '+', 1) AS id, 0 AS place
         FROM queries q JOIN placed a ON a.query_id = q.id
         UNION ALL SELECT query_id, id, 1 FROM shown
         UNION ALL SELECT id, article_id, 2 FROM kept""",
@@ -106,16 +117,15 @@ _SPELT_OUT = """ UNION SELECT 'vocabulary:' || source FROM name_recipes
 """Sources of names that recipes hold as they are."""
 
 
-_OF_PANELS = {
-    "panels": """ LEFT JOIN panels ON panels.query_id = q.id
-        LEFT JOIN labelled figure ON figure.id = panels.figure_id""",
-    "of_figure_modality": "figure.one_modality, ",
-    "of_figure_region": "figure.one_region, ",
-}
+_OF_PANEL = (
+    " LEFT JOIN panels ON panels.query_id = q.id LEFT JOIN labelled figure ON figure.id = panels.figure_id"
+)
 """A panel whose words tell nothing has what its whole figure shows, where that is one thing."""
+_OF_SET = " LEFT JOIN of_sets ON of_sets.id = q.id"
+"""A query over several figures (source `pmc:PMC1.1#F1+F2`) has what all show, or the group of that."""
 
 
-def kept(task: Task, version: str, *, with_panels: bool = False) -> dict[str, str]:
+def kept(task: Task, version: str, *, with_panels: bool = False, with_sets: bool = False) -> dict[str, str]:
     """What partition and privacy left of a task: SELECTs by the names that others ask them by.
 
     Its queries with their split, and all that hangs on them. Rows without labels of their own take those of
@@ -126,13 +136,17 @@ def kept(task: Task, version: str, *, with_panels: bool = False) -> dict[str, st
         task: the task.
         version: of the release.
         with_panels: whether its queries may show panels, listed in the view `panels`.
+        with_sets: whether its queries may be of several figures.
     """
     keys = {f"{part}_keys": _keys_of(table) for part, table in (("lost", "lost"), ("left", "left_to"))}
     status = "candidate" if task.candidates_because else "structural"
     sure = ", ".join(map(literal, task.sure_rules)) or "''"
     has_names = NAMED_CORPUS.name in task.extra_tables
     named = f" UNION SELECT article_id FROM {ROWS[NAMED_CORPUS.name]}{_SPELT_OUT}" if has_names else ""
-    own = _OF_PANELS if with_panels else dict.fromkeys(_OF_PANELS, "")
+    own = {"of_figures": _OF_PANEL * with_panels + _OF_SET * with_sets}
+    for label in ("modality", "region"):
+        told = f"figure.one_{label}, " * with_panels + f"of_sets.{label}, " * with_sets
+        own[f"of_figures_{label}"] = told
     given = {"task": task.name, "version": version, "status": status, "sure": sure, "named": named}
     return {name: text.format(of_article=_OF_ARTICLE, **given, **own, **keys) for name, text in _KEPT.items()}
 

@@ -99,7 +99,10 @@ class Inputs:
         """Rows of a SELECT over the work tables and what the partition left of them."""
         known = {*REQUIRED, *(table.name for table in OPTIONAL), "figures", _ALIKE, identified.VIEW}
         views = {name: files for name, files in self.tables.items() if files and name in known}
-        left = kept(self.task, self.version, with_panels=bool(self.tables.get(PANELS.name)))
+        have = {name for name, files in self.tables.items() if files}
+        left = kept(
+            self.task, self.version, with_panels=PANELS.name in have, with_sets=ROW_IMAGES.name in have
+        )
         for batch in self.query(asking(left, text), views):
             yield pa.Table.from_batches([batch])
 
