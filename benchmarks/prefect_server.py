@@ -11,6 +11,8 @@ import urllib.request
 from pathlib import Path
 from typing import Self
 
+from flows.engine.prefect_server import TOGETHER
+
 STARTUP_SECONDS = 120
 
 
@@ -61,7 +63,7 @@ class PrefectServer:
         address = ("--host", "127.0.0.1", "--port", str(self._port), "--log-level", "critical")
         self._process = subprocess.Popen(
             [sys.executable, "-m", "uvicorn", "--factory", factory, *address],
-            env={**os.environ, **self.environment, **self._database, "PREFECT_UI_ENABLED": "0"},
+            env={**TOGETHER, **os.environ, **self.environment, **self._database, "PREFECT_UI_ENABLED": "0"},
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )

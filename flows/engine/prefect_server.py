@@ -23,6 +23,12 @@ STARTUP_SECONDS = 120.0
 """The first start makes the database."""
 _STARTS = 3
 """Another process may have taken the port since, or hold the database that both would make."""
+TOGETHER = {
+    "PREFECT_SERVER_SERVICES_TASK_RUN_RECORDER_BATCH_SIZE": "50",
+    "PREFECT_SERVER_SERVICES_TASK_RUN_RECORDER_FLUSH_INTERVAL": "1",
+}
+"""What tasks did is written together once a second: written one by one into SQLite, as Prefect does by itself,
+it gets in the way of a flow that begins; the server then answers 503, and the client waits for two seconds."""
 
 
 def free_port() -> int:
@@ -74,7 +80,7 @@ def _start(port: int, environment: Mapping[str, str]) -> subprocess.Popen[bytes]
     script = str(Path(worker_lifetime.__file__))
     return subprocess.Popen(
         [sys.executable, "-P", script, str(os.getpid()), *command.split(), "--log-level", "error"],
-        env={**os.environ, "PREFECT_SERVER_ANALYTICS_ENABLED": "false", **environment},
+        env={**TOGETHER, **os.environ, "PREFECT_SERVER_ANALYTICS_ENABLED": "false", **environment},
     )
 
 

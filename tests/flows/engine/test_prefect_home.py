@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import socket
 import sys
+import urllib.request
 from pathlib import Path
 
 import pytest
@@ -53,6 +55,10 @@ def test_a_server_whose_port_was_taken_is_started_on_another(
     with socket.create_server(("127.0.0.1", 0)) as taken, temporary_settings({PREFECT_HOME: tmp_path}):
         ports = iter([taken.getsockname()[1], free := prefect_server.free_port()])
         monkeypatch.setattr(prefect_server, "free_port", lambda: next(ports))
+        monkeypatch.setenv("PREFECT_SERVER_SERVICES_TASK_RUN_RECORDER_FLUSH_INTERVAL", "3")
         with prefect_server.running(None, {}) as url:
             assert url == f"http://127.0.0.1:{free}/api"
+            with urllib.request.urlopen(f"{url}/admin/settings", timeout=10) as answer:
+                recorder = json.load(answer)["server"]["services"]["task_run_recorder"]
+            assert (recorder["batch_size"], recorder["flush_interval"]) == (50, 3), "the user's own counts"
     assert next(ports, None) is None
