@@ -27,8 +27,8 @@ TOGETHER = {
     "PREFECT_SERVER_SERVICES_TASK_RUN_RECORDER_BATCH_SIZE": "50",
     "PREFECT_SERVER_SERVICES_TASK_RUN_RECORDER_FLUSH_INTERVAL": "1",
 }
-"""What tasks did is written together, once a second. Written one by one into SQLite, as Prefect does by itself,
-it gets in the way of a flow that begins: the server answers 503, and the client waits two seconds."""
+"""What tasks did is written together, once a second. Written one by one into SQLite, as Prefect does, it
+gets in the way of a flow that begins: the server answers 503, and the client waits two seconds."""
 
 
 def free_port() -> int:
