@@ -118,10 +118,12 @@ def growth(results: Mapping[int, Mapping[str, Any]]) -> dict[str, dict[str, floa
 
 
 def keep(results: Mapping[int, Mapping[str, Any]]) -> Path:
-    """Save the sizes that were measured, beside those measured before, and put them into docs/scale.md."""
+    """Save the steps that were measured, beside those measured before, and put them into docs/scale.md."""
     path = RESULTS / f"{_NAME}.json"
     before = json.loads(path.read_text("utf-8")) if path.is_file() else {}
-    sizes = page.sizes_of(before) | dict(results)
+    sizes = page.sizes_of(before)
+    for size, found in results.items():
+        sizes[size] = {**sizes.get(size, {}), **found}
     memory = {"duckdb_memory": MEMORY, "duckdb_memory_audit": AUDIT_MEMORY}
     head = {"workers": WORKERS, **memory, "growth": growth(sizes)}
     result = {**head, **{f"{size}_documents": sizes[size] for size in sorted(sizes)}}

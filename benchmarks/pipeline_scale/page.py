@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,6 @@ from benchmarks.measure import ROOT
 
 PAGE = ROOT / "docs" / "scale.md"
 STEPS = ("generate", "build", "release", "audit", "evaluate")
-_FIGURES = re.compile(r"(<!-- figures -->\n).*?(<!-- /figures -->)", re.S)
 _COLUMNS = (
     ("clock", "seconds", "{:,.0f} s"),
     ("CPU", "cpu_seconds", "{:,.0f} s"),
@@ -74,13 +73,19 @@ def _growth(result: Mapping[str, Any]) -> list[str]:
 
 
 def write(result: Mapping[str, Any], page: Path = PAGE) -> None:
-    """Replace the figures on a page.
+    """Replace the figures of all sizes on a page."""
+    put("figures", lines(result), page)
+
+
+def put(name: str, made: Sequence[str], page: Path = PAGE) -> None:
+    """Replace what stands on a page between the marks of a name.
 
     Raises:
-        ValueError: the page has no place for them.
+        ValueError: the page has no place for it.
     """
+    between = re.compile(f"(<!-- {name} -->\n).*?(<!-- /{name} -->)", re.S)
     text = page.read_text("utf-8")
-    if not _FIGURES.search(text):
-        raise ValueError(f"{page.name} has no figures to replace")
-    body = "\n".join(lines(result))
-    page.write_text(_FIGURES.sub(lambda found: f"{found[1]}{body}\n{found[2]}", text), encoding="utf-8")
+    if not between.search(text):
+        raise ValueError(f"{page.name} has no {name} to replace")
+    body = "\n".join(made)
+    page.write_text(between.sub(lambda found: f"{found[1]}{body}\n{found[2]}", text), encoding="utf-8")

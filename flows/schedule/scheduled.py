@@ -21,6 +21,7 @@ from curation.release.card import load_prose
 from flows.build.extract import extract
 from flows.build.ground import ground
 from flows.build.tasks import build
+from flows.cluster.hired import hired_once
 from flows.crawl.flow import crawl
 from flows.crawl.repositories.base import Changes, CrawlRequest
 from flows.engine.orchestration import THREADS, flow, task
@@ -69,8 +70,9 @@ def nightly(
     with _begun("nightly", spec, as_of, workspace, wait_minutes, overrides) as (run, dataset):
         for request in dataset.requests():
             _crawled(request.brought_up_to_date(changes, _day(as_of)), workspace)
-        extract(workspace, dataset.spec)
-        ground(workspace, dataset.spec.grounding)
+        with hired_once():
+            extract(workspace, dataset.spec)
+            ground(workspace, dataset.spec.grounding)
         return report(run)
 
 
