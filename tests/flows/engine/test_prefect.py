@@ -21,6 +21,7 @@ from flows.engine.register import read_register
 from flows.engine.runs import runs_of
 from sources.sample import bucket_dir
 from sources.sample.server import BucketServer
+from tests.conftest import ROOT
 from tests.flows.review.postgres_server import Postgres
 from tests.flows.takedown.purge_world import bytes_of
 from tests.pipeline import crawl_bucket, new_workspace
@@ -264,3 +265,40 @@ def test_a_flow_that_is_called_sends_no_heartbeats_unless_the_user_says_so(
     with temporary_settings(given):
         flow(name="nothing")(lambda: None)()
     assert seen == [beats]
+
+
+_TRIED_AGAIN = """
+import sys
+from prefect import flow
+from flows.schedule import scheduled
+from schemas.errors import FetchError
+scheduled.RETRY_SECONDS = (0.0, 0.1, 0.2)
+asked = []
+def work(error, times):
+    asked.append(error)
+    if len(asked) <= times:
+        raise error
+@flow(name="night")
+def night(error, times):
+    asked.clear()
+    scheduled._of_the_network("sweep", lambda: work(error, times))
+night(FetchError("no answer"), 3)
+print(len(asked))
+for error, times in ((FetchError("no answer"), 4), (ZeroDivisionError(), 1)):
+    try:
+        night(error, times)
+    except type(error):
+        print(len(asked))
+"""
+
+
+def test_a_server_that_stays_away_is_asked_four_times_and_a_defect_once(server: dict[str, str]) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", _TRIED_AGAIN],
+        env=server,
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=ROOT,
+    )
+    assert done.stdout.split() == ["4", "4", "1"], done.stderr
