@@ -121,8 +121,8 @@ def limits(result: Mapping[str, Any]) -> list[str]:
         f"{16 * a_day / 1e6:.1f} million.",
         f"* **Network**: {asked:.1f} requests an article; at {RATE:.0f} a second, as by default, "
         f"{RATE * DAY_HOURS * 3600 / asked:,.0f} articles a day, whatever the machine.",
-        f"* **Disk**: {sum(million['kept_gb'].values()):,.0f} GB for a million articles with small pictures; "
-        "real pictures take more, and merged tables and releases come on top (see the sizes above).",
+        f"* **Disk**: {sum(million['kept_gb'].values()):,.0f} GB for a million articles with small images; "
+        "real images take more, and merged tables and releases come on top (see the sizes above).",
         f"* **Memory**: {memory:,} MB for all processes at {larger['articles']:,} articles; it grows with "
         "the processes, not with the articles.",
     ]
