@@ -29,6 +29,7 @@ _BLOCK_TERMS = 2_000_000
 _TOGETHER = 4_096
 """Documents that are scored at a time."""
 _STRIDE = 64
+_BYTE = 255
 _ROUNDING = 2.0**-23
 """Relative error of one addition in 32 bits, twice over."""
 
@@ -87,7 +88,10 @@ class Bm25Index:
         most = sum(int(self._tops[row]) * times for row, times in rows.items())
         total: NDArray[Any] = np.zeros(self.documents, np.uint16 if most < 1 << 16 else np.uint32)
         held = np.empty(self.documents, np.uint8)
-        for first, *others in _groups(self._tops, rows):
+        often = {row for row, times in rows.items() if int(self._tops[row]) * times > _BYTE}
+        for row in often:
+            total += self._rows[row] * total.dtype.type(rows[row])
+        for first, *others in _groups(self._tops, {row: rows[row] for row in rows if row not in often}):
             np.copyto(held, self._rows[first])
             for row in others:
                 held += self._rows[row]
@@ -121,12 +125,12 @@ class Bm25Index:
 
 
 def _groups(tops: NDArray[np.uint8], rows: Mapping[int, int]) -> list[list[int]]:
-    """Rows shared out so that the sum of each group fits a byte: wide sums take long, so few groups."""
+    """Rows, each so often, shared out so that the sum of a group fits a byte: wide sums take long."""
     asked = sorted((int(tops[row]), row) for row, times in rows.items() for _ in range(times))
     groups: list[list[int]] = []
     first, last = 0, len(asked) - 1
     while first <= last:  # the largest that are left, then the smallest as long as they fit
-        left, group = 255, []
+        left, group = _BYTE, []
         while first <= last and asked[last][0] <= left:
             left -= asked[last][0]
             group.append(asked[last][1])

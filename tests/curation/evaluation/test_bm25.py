@@ -131,3 +131,13 @@ def test_words_of_every_document_count(tmp_path: Path) -> None:
     index = build([("lung", "en")] * 300, tmp_path, Analyser())
     assert index.search(["lung"], 5).documents.tolist() == [0, 1, 2, 3, 4]
     assert index.search(["lung"], 500).documents.tolist() == list(range(300))
+
+
+def test_a_word_said_very_often_is_ranked_by_all_scores(tmp_path: Path) -> None:
+    texts, analyse = corpus(4_000), Analyser()
+    index = build(((text, "en") for text in texts), tmp_path, analyse)
+    for times in (2, 30, 20_000):
+        asked = [*["fever"] * times, "lung", "rash"]
+        scores, found = index.scores_of(asked, everything(4_000)), index.search(asked, 10)
+        best = np.lexsort((everything(4_000), -scores))[:10]
+        assert found.documents.tolist() == best.tolist()
