@@ -27,7 +27,6 @@ from curation.tasks.crosslingual_qa.templates import templates
 from curation.tasks.multilingual_evidence.checked import BACKEND, concepts_of
 from curation.tasks.multilingual_evidence.names import Names, all_of, given, names_of
 from curation.tasks.multilingual_evidence.settings import Settings
-from curation.tasks.shared.names import CANDIDATE
 from curation.vocabulary.umls import UmlsOptions
 from flows.engine.progress import SilentReporter
 from flows.engine.workspace import open_workspace
@@ -35,6 +34,7 @@ from flows.vocabulary.commands import add, babelon_readings, build
 from flows.vocabulary.indexes import index_in_use
 from flows.vocabulary.store import current
 from schemas.hashing import sha256_text
+from schemas.vocabulary import UNCONFIRMED
 
 EACH = 300
 """Pairs of siblings of one language and half."""
@@ -92,7 +92,7 @@ def _labels(path: Path) -> dict[str, dict[str, str]]:
     columns = ["concept", "name", "language", "source", "term_type", "is_preferred", "is_suppressed"]
     found: dict[str, dict[str, str]] = defaultdict(dict)
     for row in sorted(pq.read_table(path, columns=columns).to_pylist(), key=lambda row: str(row["name"])):
-        is_label = row["is_preferred"] and not row["is_suppressed"] and row["term_type"] != CANDIDATE
+        is_label = row["is_preferred"] and not row["is_suppressed"] and row["term_type"] != UNCONFIRMED
         if is_label and row["source"].partition("_")[0] == _SOURCE:
             found[row["concept"]].setdefault(row["language"], row["name"])
     return found

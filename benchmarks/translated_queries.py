@@ -24,13 +24,14 @@ from curation.tasks.crosslingual_qa.facets import FACETS
 from curation.tasks.crosslingual_qa.templates import templates
 from curation.tasks.multilingual_evidence.checked import BACKEND, CHECKED
 from curation.tasks.multilingual_evidence.records import GivenName, TranslatedQuestion, WantedTranslation
-from curation.tasks.shared.names import CANDIDATE, NEVER
+from curation.tasks.shared.names import NEVER
 from flows.engine.progress import SilentReporter
 from flows.engine.runner import run_records
 from flows.engine.workspace import open_workspace
 from flows.vocabulary.indexes import index_in_use
 from flows.vocabulary.store import current
 from schemas.hashing import sha256_text
+from schemas.vocabulary import UNCONFIRMED
 
 NAME = "translated_queries"
 COUNT, TARGET = 100_000, 500
@@ -45,7 +46,7 @@ def labels(path: Path) -> dict[str, dict[str, dict[str, Any]]]:
     for row in sorted(rows, key=lambda row: (row["concept"], row["language"], row["source"], row["name"])):
         known = templates().get(row["language"])
         is_label = row["is_preferred"] and not row["is_suppressed"] and row["tier"] != "restricted"
-        if is_label and known and known.fits(row["name"]) and row["term_type"] not in {*NEVER, CANDIDATE}:
+        if is_label and known and known.fits(row["name"]) and row["term_type"] not in {*NEVER, UNCONFIRMED}:
             found.setdefault(row["concept"], {}).setdefault(row["language"], row)
     return found
 

@@ -29,7 +29,7 @@ STRING_ORIGINS = Published(
         text("term_type", "PT, SY, …; CAND for a translation that no one has confirmed", repeats=True),
         text("status", "official or candidate, as its source has it", repeats=True),
         number("restriction", "UMLS source restriction level, 0 elsewhere"),
-        text("tier", "licence tier of the name: open or terms", repeats=True),
+        text("tier", "licence tier of the name: open or terms; restricted once filled", repeats=True),
     ),
     ("query-id",),
     reader="auditor",

@@ -13,6 +13,8 @@ from schemas.record import column, record
 Tier = Literal["open", "terms", "restricted"]
 """open: CC0, public domain, CC BY. terms: may be published as its terms say (HPO, MeSH). restricted: never
 leaves the machine (UMLS restriction level > 0, WHO ICD)."""
+UNCONFIRMED = "CAND"
+"""Term type of a translation that no one has confirmed (babelon status CANDIDATE: mostly by machine)."""
 ClueKind = Literal["drug", "gene", "test"]
 """What points to a disease: a drug that treats it, a gene that has a part in it, a test that shows it."""
 RelationKind = Literal[

@@ -224,7 +224,7 @@ def test_sets_with_restricted_names_stay_home_and_come_back_byte_for_byte(
     held = {row["id"] for row in rows(directory, "names/queries") if row["document_language"] == "it"}
     waiting = {row["query-id"] for row in recipes}
     assert secret and not any(row["text"] for row in secret) and not held & waiting
-    filling = look_up(query(), directory, vocabulary.table("names"))
+    filling = look_up(query(), directory, vocabulary.table("names"), vocabulary.table("sources"))
     assert not filling.missing and len(filling.texts) == len(recipes)
     write_filled(query(), directory, filling, tmp_path / "filled", "v1")
     filled = {(row["id"], row["language"]): row["text"] for row in rows(tmp_path / "filled", "names/corpus")}

@@ -27,30 +27,39 @@ from schemas.hashing import sha256_file, sha256_text
 from schemas.ids import query_id
 from schemas.name_tables import NAME_RECIPES, NAMED_TABLES
 from schemas.published import Published, language_of, of_language
-from schemas.string_tables import RECIPES
+from schemas.string_tables import RECIPES, STRING_ORIGINS
 from schemas.tables import (
     CORPUS,
     EXCLUDED,
+    HARD_POOL,
     ORIGIN_CORPUS,
     ORIGIN_QUERIES,
     QRELS,
     QUERIES,
     SOURCES,
 )
+from schemas.vocabulary import UNCONFIRMED
 
 HOLE = "{name}"
 SUFFIX = "-filled"
 WHY_NOT = "It holds strings of the user's own restricted vocabulary."
-KEPT = (CORPUS, QUERIES, QRELS, EXCLUDED, SOURCES, ORIGIN_CORPUS, ORIGIN_QUERIES)
+KEPT = (
+    *(CORPUS, QUERIES, QRELS, EXCLUDED, SOURCES, ORIGIN_CORPUS, ORIGIN_QUERIES),
+    *(STRING_ORIGINS, HARD_POOL),
+)
+"""The last two are what the measure among passages of the right concept is computed from."""
 _OF_NAMES = (CONFUSIONS, *NAMED_TABLES)
 """Tables of a filled folder; what baselines gave for the release is not true of it."""
-_HELD = "SELECT DISTINCT source, name, atom, sha256(name) AS digest FROM names \
+_HELD = "SELECT DISTINCT source, name, atom, restriction, sha256(name) AS digest FROM names \
 WHERE source IN (SELECT DISTINCT source FROM recipes)"
 _RECIPES = 'SELECT *, "query-id" AS key FROM recipes'
 _FOUND = f"""
     WITH held AS ({_HELD}),
-    named AS (SELECT source, digest, min(name) AS name FROM held GROUP BY ALL)
-    SELECT r.*, n.name, r.source IN (SELECT source FROM held) AS has_source,
+    named AS (
+        SELECT h.source, digest, min(name) AS name, max(restriction) AS restriction, min(s.release) AS release
+        FROM held AS h LEFT JOIN sources AS s ON s.source = h.source GROUP BY ALL
+    )
+    SELECT r.*, n.name, n.restriction, n.release, r.source IN (SELECT source FROM held) AS has_source,
         r.atom <> '' AND r.atom IN (SELECT atom FROM held) AS has_atom
     FROM ({{recipes}}) AS r LEFT JOIN named AS n ON n.source = r.source AND n.digest = r.name_sha256
     ORDER BY r.key
@@ -91,13 +100,14 @@ class Filling:
         return dict(sorted(Counter(item.reason for item in self.missing).items()))
 
 
-def look_up(query: QueryRunner, directory: Path, names: Path) -> Filling:
+def look_up(query: QueryRunner, directory: Path, names: Path, sources: Path) -> Filling:
     """Find the names of a task's recipes, and make the texts.
 
     Args:
         query: runs SQL over Parquet.
         directory: the released task; it is only read.
         names: Parquet of ConceptName rows of the user's vocabulary.
+        sources: Parquet of its VocabularySource rows.
 
     Raises:
         ReleaseError: a file of recipes is not the one that release.json states.
@@ -117,7 +127,7 @@ def look_up(query: QueryRunner, directory: Path, names: Path) -> Filling:
     texts: dict[str, str] = {}
     missing = []
     found = _FOUND.format(recipes=RECIPES_SQL if names_only else _RECIPES)
-    rows = fetch(query, found, {"recipes": files, "names": [names]})
+    rows = fetch(query, found, {"recipes": files, "names": [names], "sources": [sources]})
     for row in rows:
         text, reason = _made_name(row) if names_only else _made(manifest.task, row)
         if reason:
@@ -230,6 +240,7 @@ def _added(
             (ORIGIN_QUERIES, "id"),
             (QRELS, "query-id"),
             (EXCLUDED, "query-id"),
+            (HARD_POOL, "query-id"),
         )
     }
     found: dict[str, dict[tuple[str, str], list[Row]]] = defaultdict(lambda: defaultdict(list))
@@ -249,7 +260,7 @@ def _added(
             "id": name,
             "text": filling.texts[name],
             "language": recipe["language"],
-            "license": f"LicenseRef-restricted-{recipe['source']}",
+            "license": _licence(recipe),
         }
         found[QUERIES.name][place] += [{**row, **own} for row in held[QUERIES.name][sibling]]
         origin = {
@@ -263,7 +274,32 @@ def _added(
         ]
         found[QRELS.name][place] += [{**row, "query-id": name} for row in held[QRELS.name][sibling]]
         found[EXCLUDED.name][split, ""] += [{**row, "query-id": name} for row in held[EXCLUDED.name][sibling]]
+        found[HARD_POOL.name]["test", ""] += [
+            {**row, "query-id": name} for row in held[HARD_POOL.name][sibling]
+        ]
+        found[STRING_ORIGINS.name]["test", ""].append(_string(recipe))
     return found
+
+
+def _string(recipe: Mapping[str, Any]) -> Row:
+    """Where the words of a filled query come from: a row of `strings`."""
+    start = recipe["frame"].index(HOLE)
+    same = ("query-id", "language", "template", "name", "concept", "source", "release", "term_type")
+    return {
+        **{column: recipe[column] for column in same},
+        "restriction": recipe["restriction"],
+        "kind": "template",
+        "start": start,
+        "end": start + len(recipe["name"]),
+        "record": "",
+        "license": _licence(recipe),
+        "status": "candidate" if recipe["term_type"] == UNCONFIRMED else "official",
+        "tier": "restricted",
+    }
+
+
+def _licence(recipe: Mapping[str, Any]) -> str:
+    return f"LicenseRef-restricted-{recipe['source']}"
 
 
 def _by(directory: Path, table: Published, column: str, wanted: Iterable[str]) -> dict[str, list[Row]]:

@@ -15,10 +15,8 @@ from curation.vocabulary.known_sources import abbreviation, describe, tier_of
 from curation.vocabulary.tables import Row, Rows
 from schemas.errors import InputError
 from schemas.stages import Drop, Reason
-from schemas.vocabulary import ConceptDefinition, ConceptName
+from schemas.vocabulary import UNCONFIRMED, ConceptDefinition, ConceptName
 
-CANDIDATE = "CAND"
-"""Term type of a label no one has confirmed yet (status CANDIDATE: mostly machine translation)."""
 _CURIE = re.compile(r"([A-Za-z]+):\S+")
 _TEMPLATE = re.compile(r"hasExactSynonym@([A-Za-z\-]+)(?:.*SPLIT=(\S+))?")
 _LANGUAGE = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]+)*")
@@ -139,7 +137,7 @@ def _rows(
             name=name,
             language=language,
             source=abbr,
-            term_type=("PT" if is_label else "SY") if official else CANDIDATE,
+            term_type=("PT" if is_label else "SY") if official else UNCONFIRMED,
             tier=tier,
             is_preferred=is_label and official,
         )

@@ -60,7 +60,7 @@ def _filled(
     session: Session, vocabulary: Vocabulary, source: Path, target: Path, dry_run: bool
 ) -> dict[str, Any]:
     ask = query(session.settings.memory_limit)
-    filling = look_up(ask, source, vocabulary.table("names"))
+    filling = look_up(ask, source, vocabulary.table("names"), vocabulary.table("sources"))
     is_written = bool(filling.texts) and not dry_run
     if is_written:
         write_filled(ask, source, filling, target, vocabulary.fingerprint)

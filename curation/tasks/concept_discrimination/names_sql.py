@@ -15,9 +15,10 @@ from curation.tasks.concept_discrimination.records import (
 )
 from curation.tasks.concept_discrimination.settings import OwnReason
 from curation.tasks.concept_discrimination.vocabulary_sql import LANGUAGE
-from curation.tasks.shared.names import CANDIDATE, IS_NAME_SQL, RANK_SQL, RESTRICTED, scripts
+from curation.tasks.shared.names import IS_NAME_SQL, RANK_SQL, RESTRICTED, scripts
 from curation.vocabulary.merge_sql import fold
 from schemas.stages import Reason, Sql
+from schemas.vocabulary import UNCONFIRMED
 
 LANGUAGES = tuple(language for language in scripts() if language != LANGUAGE)
 UNSPACED = ("ja", "zh")
@@ -25,7 +26,7 @@ _LISTED = ", ".join(f"'{language}'" for language in LANGUAGES)
 _SPOKEN = "lower(split_part(language, '-', 1))"
 _CASES = " ".join(f"WHEN '{language}' THEN {scripts()[language].sql('name')}" for language in LANGUAGES)
 _FITS = f"(CASE {_SPOKEN} {_CASES} ELSE false END)"
-_STATUS = f"if(term_type = '{CANDIDATE}', 'candidate', 'official')"
+_STATUS = f"if(term_type = '{UNCONFIRMED}', 'candidate', 'official')"
 NAMED = f"""
     SELECT concept, {_SPOKEN} AS language, name, source, coalesce(nullif(code, ''), concept) AS code, atom,
         term_type, restriction, tier, {_FITS} AS is_in_script
@@ -72,7 +73,7 @@ _ASKED = f"""
         GROUP BY ALL),
     told AS (
         SELECT e.query_id, e.article_id, e.document_language, any_value(e.spoken) AS spoken,
-            if(bool_or(e.term_type = '{CANDIDATE}'), 'candidate', 'official') AS status,
+            if(bool_or(e.term_type = '{UNCONFIRMED}'), 'candidate', 'official') AS status,
             {_concepts("e.name IS NULL")} AS without,
             {_concepts("NOT e.is_in_script")} AS not_in_script,
             {_concepts(_NAMING)} AS naming,

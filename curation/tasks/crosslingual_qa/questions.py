@@ -19,14 +19,14 @@ from curation.tasks.crosslingual_qa.passages import NAME
 from curation.tasks.crosslingual_qa.records import AskedConcept, Facet, RestrictedQuery, StringOrigin
 from curation.tasks.crosslingual_qa.settings import OwnReason, Settings
 from curation.tasks.crosslingual_qa.templates import Templates, languages, templates
-from curation.tasks.shared.names import CANDIDATE, RESTRICTED
+from curation.tasks.shared.names import RESTRICTED
 from curation.tasks.shared.quoted import licence_of
 from schemas.benchmark import CORE_LANGUAGES, Query
 from schemas.hashing import sha256_text
 from schemas.ids import query_id
 from schemas.record import from_table
 from schemas.stages import Account, Drop, Input, Reason, RecordStage, Table
-from schemas.vocabulary import ConceptName, VocabularySource
+from schemas.vocabulary import UNCONFIRMED, ConceptName, VocabularySource
 
 Row = Query | StringOrigin | RestrictedQuery | Drop
 
@@ -70,7 +70,7 @@ def build(
 def _outside_core(names: Mapping[str, ConceptName | None]) -> frozenset[str]:
     """Languages in which a concept is not asked about when only the parallel core is wanted."""
     complete = all(
-        (name := names[code]) is not None and name.tier != RESTRICTED and name.term_type != CANDIDATE
+        (name := names[code]) is not None and name.tier != RESTRICTED and name.term_type != UNCONFIRMED
         for code in CORE_LANGUAGES
     )
     return frozenset(languages()) - frozenset(CORE_LANGUAGES if complete else ())
@@ -87,7 +87,7 @@ def _bar(
         return Reason.NO_NAME_IN_LANGUAGE, ""
     if name.tier == RESTRICTED:
         return Reason.RESTRICTED_NAME, f"{name.source} {name.term_type}"
-    if name.term_type == CANDIDATE:
+    if name.term_type == UNCONFIRMED:
         return OwnReason.ONLY_UNCONFIRMED_NAME, name.source
     return None
 
@@ -144,7 +144,7 @@ def _query(
         release=source.release,
         license=licence,
         term_type=name.term_type,
-        status="candidate" if name.term_type == CANDIDATE else "official",
+        status="candidate" if name.term_type == UNCONFIRMED else "official",
         restriction=name.restriction,
         tier=name.tier,
     )

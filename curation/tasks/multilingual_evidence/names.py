@@ -12,9 +12,8 @@ from curation.tasks.multilingual_evidence.records import GivenName
 from curation.tasks.multilingual_evidence.settings import SOURCE_LANGUAGE
 from curation.tasks.shared.support.corpus import primary
 from schemas.record import from_table
-from schemas.vocabulary import ConceptName
+from schemas.vocabulary import UNCONFIRMED, ConceptName
 
-UNCONFIRMED = "CAND"
 _NO_NAMES = frozenset({"AB", "PM", "BROAD", "NARROW", "RELATED", UNCONFIRMED})
 """Term types that do not name the concept itself, not in words, or that no one has confirmed."""
 Names = Mapping[str, Mapping[str, Sequence[ConceptName]]]

@@ -9,9 +9,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from schemas.vocabulary import ConceptName
+from schemas.vocabulary import UNCONFIRMED, ConceptName
 
-CANDIDATE = "CAND"
 NEVER = frozenset({"AB", "PM", "BROAD", "NARROW", "RELATED"})
 """Term types that do not name the concept itself, or not in words: short forms, permuted headings, scopes."""
 LABELS = frozenset({"PT", "MH", "PN", "PF"})
@@ -47,7 +46,7 @@ def rank(name: ConceptName) -> tuple[object, ...]:
     root = name.source.partition("_")[0]
     return (
         name.tier == RESTRICTED,
-        name.term_type == CANDIDATE,
+        name.term_type == UNCONFIRMED,
         not name.is_preferred,
         name.term_type not in LABELS,
         SOURCES.index(root) if root in SOURCES else len(SOURCES),
@@ -61,7 +60,7 @@ def _listed(values: Iterable[str]) -> str:
 
 
 IS_NAME_SQL = f"(term_type NOT IN ({_listed(sorted(NEVER))}) AND NOT is_suppressed)"
-RANK_SQL = f"""tier = '{RESTRICTED}', term_type = '{CANDIDATE}', NOT is_preferred,
+RANK_SQL = f"""tier = '{RESTRICTED}', term_type = '{UNCONFIRMED}', NOT is_preferred,
     term_type NOT IN ({_listed(sorted(LABELS))}),
     coalesce(list_position([{_listed(SOURCES)}], split_part(source, '_', 1)), {len(SOURCES) + 1}),
     source, name"""

@@ -9,6 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from curation.evaluation.collection import open_collection
+from curation.evaluation.facets import facet_pool
 from curation.published.manifest import hash_files, read_manifest
 from curation.release.filled import WHY_NOT, look_up, write_filled
 from flows.engine.connection import query
@@ -16,7 +17,7 @@ from schemas.errors import ReleaseError, UsageError
 from schemas.hashing import sha256_text
 from schemas.ids import query_id
 from schemas.record import to_table
-from schemas.vocabulary import ConceptName
+from schemas.vocabulary import ConceptName, VocabularySource
 from tests import releases
 
 TASK, FAMILY, FRAME = "crosslingual_qa", "INV:1/treatment", "Comment traite-t-on « {name} » ?"
@@ -50,8 +51,9 @@ REASONS = {"ja": "atom_absent", "pt": "other_wording", "ru": "source_absent", "e
 
 def named(language: str, name: str, source: str, atom: str) -> ConceptName:
     return ConceptName(
-        concept="INV:1", name=name, language=language, source=source, atom=atom, tier="restricted"
-    )
+        concept="INV:1", name=name, language=language, source=source, atom=atom, tier="restricted",
+        restriction=3,
+    )  # fmt: skip
 
 
 @pytest.fixture
@@ -67,6 +69,19 @@ def released(tmp_path: Path) -> Path:
         "excluded": [{"query-id": ENGLISH, "corpus-id": "d2", "reason": "merely_named"}],
         "provenance_corpus": [{"id": f"d{number}", **origin, "patient_id": ""} for number in range(3)],
         "provenance_queries": [{"id": ENGLISH, "split": "test", "family": FAMILY, **origin}],
+        "strings": [
+            {
+                "query-id": ENGLISH,
+                "language": "en",
+                "kind": "template",
+                "name": "gout",
+                "start": 7,
+                "end": 11,
+                "concept": "INV:1",
+                "restriction": 0,
+            }
+        ],
+        "hard_pool": [{"query-id": ENGLISH, "corpus-id": "d0", "rank": 1, "label_status": "unjudged"}],
         "recipes": sorted(RECIPES, key=lambda row: row["query-id"]),
     }
     releases.write(folder, tables)
@@ -89,8 +104,26 @@ def names(tmp_path: Path) -> Path:
     return path
 
 
-def test_names_come_back_byte_for_byte_or_with_a_reason(released: Path, names: Path) -> None:
-    found = look_up(query(), released, names)
+@pytest.fixture
+def sources(tmp_path: Path) -> Path:
+    rows = [
+        VocabularySource(
+            source=name,
+            title=name,
+            release=f"{name} of 2026",
+            licence="invented",
+            tier="restricted",
+            sha256="",
+        )
+        for name in ("ICD10", "MSHFRE", "MSHJPN", "MSHPOR", "MSHSPA")
+    ]
+    path = tmp_path / "sources.parquet"
+    pq.write_table(to_table(VocabularySource, rows), path)
+    return path
+
+
+def test_names_come_back_byte_for_byte_or_with_a_reason(released: Path, names: Path, sources: Path) -> None:
+    found = look_up(query(), released, names, sources)
     by_language = {row["language"]: row for row in RECIPES}
     assert found.texts == {
         by_language[language]["query-id"]: FRAME.replace("{name}", name)
@@ -102,10 +135,10 @@ def test_names_come_back_byte_for_byte_or_with_a_reason(released: Path, names: P
 
 
 def test_the_folder_has_them_as_translations_and_the_release_is_as_it_was(
-    released: Path, names: Path, tmp_path: Path
+    released: Path, names: Path, sources: Path, tmp_path: Path
 ) -> None:
     before = hash_files(released)
-    filling = look_up(query(), released, names)
+    filling = look_up(query(), released, names, sources)
     target = tmp_path / "filled"
     made = write_filled(query(), released, filling, target, "v1")
     assert hash_files(released) == before == dict(read_manifest(released).files)
@@ -119,14 +152,21 @@ def test_the_folder_has_them_as_translations_and_the_release_is_as_it_was(
     assert asked["fr"].text == "Comment traite-t-on « goutte » ?"
     assert all(opened.qrels[item.id] == {"d1": 2} for item in asked.values())
     assert all(opened.left_out[item.id].tolist() == [2] for item in asked.values())
+    told = {row["language"]: row for row in pq.read_table(target / "provenance" / "strings").to_pylist()}
+    assert told.keys() == {"en", "de", "fr"}
+    french = told["fr"]
+    assert asked["fr"].text[french["start"] : french["end"]] == french["name"] == "goutte"
+    assert (french["release"], french["restriction"], french["tier"]) == ("MSHFRE of 2026", 3, "restricted")
+    pool = facet_pool(opened)
+    assert pool is not None and pool.grades == {item.id: {0: 0, 1: 2} for item in asked.values()}
     again = tmp_path / "again"
     assert write_filled(query(), released, filling, again, "v1") == made and hash_files(again) == made.files
 
 
 def test_nothing_is_written_into_a_release_or_over_a_folder(
-    released: Path, names: Path, tmp_path: Path
+    released: Path, names: Path, sources: Path, tmp_path: Path
 ) -> None:
-    filling = look_up(query(), released, names)
+    filling = look_up(query(), released, names, sources)
     with pytest.raises(UsageError, match="cannot go into a release"):
         write_filled(query(), released, filling, released / "filled", "v1")
     with pytest.raises(UsageError, match="the folder holds something"):
@@ -134,4 +174,4 @@ def test_nothing_is_written_into_a_release_or_over_a_folder(
     path = released / "recipes" / "test-00000-of-00001.parquet"
     pq.write_table(pq.read_table(path).slice(1), path)
     with pytest.raises(ReleaseError, match="a file of recipes was changed"):
-        look_up(query(), released, names)
+        look_up(query(), released, names, sources)
