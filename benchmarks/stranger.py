@@ -115,8 +115,8 @@ class Walk:
 
 
 def _write_cards(home: Path, dataset: str, tasks: tuple[str, ...]) -> None:
-    """The prose of the shipped dataset, and a spec of some tasks."""
-    shutil.copytree(DATA_CARDS / "medqrels-open", home / dataset)
+    """The shipped prose, and a spec of some tasks."""
+    shutil.copytree(DATA_CARDS / "prose", home / dataset)
     head = (
         f'name = "{dataset}"\ntitle = "A walk"\nlanguages = ["en", "es", "fr", "pt"]\n[citation]\nyear = 2026'
     )

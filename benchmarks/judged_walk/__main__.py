@@ -70,7 +70,7 @@ class Walk:
     def __init__(self, folder: Path) -> None:
         self.folder, self.root = folder, folder / "ws"
         self.spec = folder / "cards" / "spec.toml"
-        shutil.copytree(DATA_CARDS / "medqrels-open", self.spec.parent, dirs_exist_ok=True)  # for its prose
+        shutil.copytree(DATA_CARDS / "prose", self.spec.parent, dirs_exist_ok=True)
         self.spec.write_text(_SPEC, "utf-8")
 
     def run(self, *arguments: str, ok: Iterable[int] = (0,)) -> Any:

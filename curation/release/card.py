@@ -1,7 +1,7 @@
 """The dataset card: one template, numbers from the data, prose from `data_cards/<dataset>/`.
 
 A section of prose is told for the task (`<task>/<section>.md`), for the whole dataset (`<section>.md`), or
-both, the task's first. What depends on a setting is no prose: the task's own template tells it.
+both, the task's first. What a dataset does not tell itself is told by `prose/` beside its folder. What depends on a setting is no prose: the task's own template tells it.
 
 The claims gate: prose may not state a number of its own. Digits are allowed inside `{{ … }}`, in addresses,
 in years and in licence versions; anything else must be an expression over the facts.
@@ -39,6 +39,8 @@ OF_TASK = ("summary", "intended_use", "limitations")
 OF_DATASET = ("intended_use", "limitations", "collection", "acknowledgement")
 PROSE = tuple(dict.fromkeys((*OF_TASK, *OF_DATASET)))
 """Sections only people can write; each is one Markdown file of the task, of the dataset, or of both."""
+SHARED = "prose"
+"""Folder beside those of the datasets: prose of any that has none of its own."""
 Prose = Mapping[str, Mapping[str, str]]
 """Section -> file inside the dataset's folder -> its text, in the order of the card."""
 
@@ -116,6 +118,12 @@ def prose_files(tasks: Iterable[str]) -> dict[str, list[str]]:
     return {task: [*(f"{task}/{section}.md" for section in OF_TASK), *whole] for task in tasks}
 
 
+def prose_path(folder: Path, name: str) -> Path:
+    """The file of prose in a dataset's folder, or the one it shares with the datasets beside it."""
+    own, shared = folder / name, folder.parent / SHARED / name
+    return shared if shared.is_file() and not own.is_file() else own
+
+
 def load_prose(folder: Path, tasks: Iterable[str]) -> dict[str, Prose]:
     """Read the prose of some tasks of a dataset and hold it to the claims gate.
 
@@ -124,7 +132,7 @@ def load_prose(folder: Path, tasks: Iterable[str]) -> dict[str, Prose]:
     """
     files = prose_files(tasks)
     every = dict.fromkeys(name for listed in files.values() for name in listed)
-    missing = [name for name in every if not (folder / name).is_file()]
+    missing = [name for name in every if not prose_path(folder, name).is_file()]
     if missing:
         listed = ", ".join(str(folder / name) for name in missing)
         raise ReleaseError(
@@ -134,7 +142,9 @@ def load_prose(folder: Path, tasks: Iterable[str]) -> dict[str, Prose]:
         )
     return {
         task: {
-            section: {name: _read(folder / name) for name in files[task] if Path(name).stem == section}
+            section: {
+                name: _read(prose_path(folder, name)) for name in files[task] if Path(name).stem == section
+            }
             for section in PROSE
         }
         for task in files

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from curation.release.card import prose_files
+from curation.release.card import prose_files, prose_path
 from flows.crawl.selection import STAGE as SELECTION
 from flows.engine.environment import code_hash
 from flows.engine.manifest import MANIFEST, RUN
@@ -130,9 +130,10 @@ def stage_hashes(workspace: Workspace) -> dict[str, str]:
 def _copy_cards(dataset: Dataset, target: Path) -> None:
     """The spec and the prose that its tasks' cards are made of; a workspace may stand in the same folder."""
     prose = {name for files in prose_files(dataset.spec.tasks).values() for name in files}
-    for name in sorted({dataset.path.name, *prose}):
+    files = {name: prose_path(dataset.cards, name) for name in prose}
+    for name, path in sorted({**files, dataset.path.name: dataset.path}.items()):
         (target / name).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(dataset.cards / name, target / name)
+        shutil.copyfile(path, target / name)
 
 
 def _inputs(workspace: Workspace, dataset: str) -> Iterator[tuple[Path, str]]:

@@ -65,18 +65,23 @@ def test_the_claims_gate_stops_numbers_typed_by_hand(tmp_path: Path, text: str) 
 
 
 def test_sections_of_task_and_dataset_stand_together_and_the_missing_are_all_named(tmp_path: Path) -> None:
-    write_prose(tmp_path, ["summary"], "- Of all.")
-    (tmp_path / "summary" / "limitations.md").write_text("- Of the task.", "utf-8")
-    (tmp_path / "summary" / "intended_use.md").write_text("For this.", "utf-8")
-    rendered = card.render_prose(card.load_prose(tmp_path, ["summary"])["summary"], {}, "set")
+    cards = tmp_path / "set"
+    write_prose(cards, ["summary"], "- Of all.")
+    (cards / "summary" / "limitations.md").write_text("- Of the task.", "utf-8")
+    (cards / "summary" / "intended_use.md").write_text("For this.", "utf-8")
+    rendered = card.render_prose(card.load_prose(cards, ["summary"])["summary"], {}, "set")
     assert rendered["limitations"] == "- Of the task.\n- Of all."
     assert rendered["intended_use"] == "For this.\n\n- Of all."
-    (tmp_path / "collection.md").unlink()
+    shared = tmp_path / card.SHARED / "collection.md"
+    shared.parent.mkdir()
+    (cards / "collection.md").rename(shared)
+    assert card.load_prose(cards, ["summary"])["summary"]["collection"] == {"collection.md": "- Of all."}
+    shared.unlink()
     with pytest.raises(ReleaseError, match="no 'collection' section") as caught:
-        card.load_prose(tmp_path, ["summary", "case_study"])
-    assert caught.value.file == str(tmp_path / "collection.md")
+        card.load_prose(cards, ["summary", "case_study"])
+    assert caught.value.file == str(cards / "collection.md")
     for name in ("collection.md", *(f"case_study/{section}.md" for section in card.OF_TASK)):
-        assert str(tmp_path / name) in caught.value.hint
+        assert str(cards / name) in caught.value.hint
 
 
 def write(path: Path, text: str) -> Path:

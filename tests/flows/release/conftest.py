@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from curation.published.manifest import NAME, read_manifest
+from curation.release.card import SHARED
 from flows.crawl.locators import read_ids
 from flows.engine.environment import made_with
 from flows.engine.workspace import Workspace, open_workspace
@@ -25,7 +26,8 @@ SPEC = 'name = "known"\ntitle = "Known release"\nlicence_profile = "open"\n[task
 @pytest.fixture(scope="package")
 def recorded_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A workspace with two crawled articles and a release whose inputs were recorded."""
-    folder = tmp_path_factory.mktemp("rebuild")
+    folder = tmp_path_factory.mktemp("rebuild") / "own"
+    (folder.parent / SHARED).mkdir(parents=True)
     workspace = open_workspace(folder / "ws", create=True)
     crawl_bucket(workspace, read_ids(ids_path())[:2])
     directory = make_world(folder / "world").release(made_with=made_with())
@@ -41,6 +43,7 @@ def recorded_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
     other = dataclasses.replace(other, release_hash=other.computed_hash())
     (target / NAME).write_text(other.to_json(), "utf-8")
     shutil.copytree(DATA_CARDS / "medqrels-sample", folder, dirs_exist_ok=True)  # beside the workspace
+    (folder / "limitations.md").rename(folder.parent / SHARED / "limitations.md")
     (folder / "spec.toml").write_text(SPEC, "utf-8")
     (workspace.answers / "a-model").mkdir(parents=True)
     (workspace.answers / "a-model/answers.jsonl").write_text('{"answer": 1}\n', "utf-8")
