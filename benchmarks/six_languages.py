@@ -1,7 +1,8 @@
 """The three tasks of MMed-Bench-IR by the shipped spec `medqrels-languages`, over the shared articles.
 
-Every step is a command, as a maintainer gives it: articles crawled from a loopback bucket and folders, HPO, MONDO and
-MeSH with the shared translations of HPO, then `run` and what `datasets` loads for each language.
+Every step is a command, as a maintainer gives it: articles crawled from a loopback bucket and folders, HPO,
+MONDO and MeSH with the shared translations of HPO, then `build`, `release` and what `datasets` loads for each
+language.
 
 Run: `python -m benchmarks.six_languages [FOLDER]`; the folder keeps the workspace.
 """
