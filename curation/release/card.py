@@ -1,8 +1,8 @@
 """The dataset card: one template, numbers from the data, prose from `data_cards/<dataset>/`.
 
 A section of prose is told for the task (`<task>/<section>.md`), for the whole dataset (`<section>.md`), or
-both, the task's first. What a dataset does not tell itself is told by `prose/` beside its folder. What depends
-on a setting is no prose: the task's own template tells it.
+both, the task's first. What a dataset does not tell itself is told by `prose/` beside its folder. What
+depends on a setting is no prose: the task's own template tells it.
 
 The claims gate: prose may not state a number of its own. Digits are allowed inside `{{ … }}`, in addresses,
 in years and in licence versions; anything else must be an expression over the facts.
