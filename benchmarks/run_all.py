@@ -28,6 +28,7 @@ ALL = (
     "rewrite_checks",
     "judged_walk",
     "translations",
+    "six_languages",
     "vignette_cuts",
     "labels",
     "edits",
