@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from curation.evaluation.bm25_index import ANSERINI, K1, UNIT, B, Parameters, mapped, write
 from curation.evaluation.ranking import Indices, Ranking, Scores, best, keys_of, ranking_of
 from curation.evaluation.terms import Analyser
+from schemas.errors import InputError
 
 __all__ = ["K1", "STEP", "B", "Bm25Index", "Parameters", "build", "open_index", "pair_scorer", "search_all"]
 
@@ -205,9 +206,21 @@ def search_all(
     k: int,
     analyser: Analyser,
 ) -> Iterator[tuple[str, Ranking]]:
-    """(query id, ranking) of each (query id, text, language)."""
+    """(query id, ranking) of each (query id, text, language).
+
+    Raises:
+        InputError: a query says words so often that its scores cannot be told apart.
+    """
     for query, text, language in queries:
-        yield query, index.search(analyser(text, language), k, left_out.get(query))
+        try:
+            found = index.search(analyser(text, language), k, left_out.get(query))
+        except ValueError as error:
+            raise InputError(
+                f"BM25 cannot rank a query that says a word so often: {error}",
+                record=query,
+                hint="take the query out, or its repeated words",
+            ) from error
+        yield query, found
 
 
 def pair_scorer(

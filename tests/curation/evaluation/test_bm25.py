@@ -8,9 +8,10 @@ import bm25s
 import numpy as np
 import pytest
 
-from curation.evaluation.bm25 import STEP, Parameters, build, open_index
+from curation.evaluation.bm25 import STEP, Parameters, build, open_index, search_all
 from curation.evaluation.ranking import Indices
 from curation.evaluation.terms import Analyser
+from schemas.errors import InputError
 
 WORDS = ["lobe", "fever", "lung", "heart", "retina", "bone", "pain", "cough", "rash", "node", "cell", "drug"]
 
@@ -141,3 +142,12 @@ def test_a_word_said_very_often_is_ranked_by_all_scores(tmp_path: Path) -> None:
         scores, found = index.scores_of(asked, everything(4_000)), index.search(asked, 10)
         best = np.lexsort((everything(4_000), -scores))[:10]
         assert found.documents.tolist() == best.tolist()
+
+
+def test_a_query_whose_scores_are_too_large_is_named(tmp_path: Path) -> None:
+    analyse = Analyser()
+    index = build(((text, "en") for text in corpus(80)), tmp_path, analyse, Parameters(0.9, 0.4))
+    asked = [("q1", "drug", "en"), ("q2", "drug " * 2_000_000, "en")]
+    with pytest.raises(InputError, match="says a word so often") as caught:
+        list(search_all(index, asked, {}, 10, analyse))
+    assert caught.value.record == "q2" and caught.value.hint
