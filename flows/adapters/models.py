@@ -10,6 +10,7 @@ import hashlib
 import importlib
 import io
 import struct
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -57,7 +58,9 @@ def load(make: Callable[[str], Any], model: str) -> Any:
         UsageError: it cannot.
     """
     try:
-        return make(model)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # it recommends packages that it does without
+            return make(model)
     except Exception as error:  # the library raises what its many back ends raise
         raise UsageError(
             f"the model {model!r} cannot be loaded: {type(error).__name__}: {error}",

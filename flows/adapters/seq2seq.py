@@ -91,9 +91,10 @@ class Seq2Seq(Engine):
         elif token:
             tokenizer.src_lang = _plain(_token(tokenizer, source))
             more["forced_bos_token_id"] = tokenizer.convert_tokens_to_ids(token)
+        longest = min(_LONGEST, getattr(model.config, "max_position_embeddings", None) or _LONGEST)
         try:
-            given = tokenizer(said, return_tensors="pt", padding=True, truncation=True, max_length=_LONGEST)
-            made = model.generate(**given, do_sample=False, num_beams=4, max_new_tokens=_LONGEST, **more)
+            given = tokenizer(said, return_tensors="pt", padding=True, truncation=True, max_length=longest)
+            made = model.generate(**given, do_sample=False, num_beams=4, max_new_tokens=longest - 1, **more)
             found = tokenizer.batch_decode(made, skip_special_tokens=True)
         except Exception as error:  # the library raises what its many back ends raise
             raise FetchError(
@@ -102,7 +103,8 @@ class Seq2Seq(Engine):
             ) from error
         if len(found) != len(texts):
             raise FetchError(f"{self.served_as(pair)} gave {len(found)} texts for {len(texts)}")
-        return [" ".join(text.split()) for text in found]
+        # A tokenizer saved without its list of languages does not know that the first token is no text.
+        return [" ".join(text.removeprefix(token).split()) for text in found]
 
     def served_as(self, pair: str) -> str:
         """The model with a hash of its files, the library, and the pair."""

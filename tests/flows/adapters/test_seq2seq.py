@@ -57,9 +57,14 @@ class AutoTokenizer:
             raise OSError(f"{place} is no model")
         return Tokenizer(place, json.loads(Path(place, "config.json").read_text()))
 
+class Config(dict):
+    @property
+    def max_position_embeddings(self):
+        return self.get("positions", 512)
+
 class AutoModelForSeq2SeqLM:
     def __init__(self, config):
-        self.config = config
+        self.config = Config(config)
 
     @classmethod
     def from_pretrained(cls, place):
@@ -67,7 +72,7 @@ class AutoModelForSeq2SeqLM:
 
     def generate(self, input_ids, attention_mask, do_sample, num_beams, max_new_tokens, **more):
         CALLS.append({"texts": input_ids, "from": attention_mask[0], **more})
-        assert do_sample is False
+        assert do_sample is False and max_new_tokens < self.config.max_position_embeddings
         if "breaks" in self.config:
             raise RuntimeError("out of memory")
         listed = [*self.config.get("tokens", []), *self.config.get("prefixes", [])]
@@ -79,7 +84,9 @@ class AutoModelForSeq2SeqLM:
                 language = words.pop(0).strip("<>")[:2].replace("sp", "es")
             elif "forced_bos_token_id" in more:
                 language = listed[more["forced_bos_token_id"] - 1].strip("_")[:2].replace("sp", "es")
-            found.append(" ".join(WORDS[language].get(word, word) for word in words))
+            said = " ".join(WORDS[language].get(word, word) for word in words)
+            code = listed[more["forced_bos_token_id"] - 1] if "is_saved_bare" in self.config else ""
+            found.append(code + said)
         return found
 '''
 
@@ -165,6 +172,11 @@ def test_a_model_of_one_pair_answers_for_no_other(tmp_path: Path, models: Any) -
     assert Seq2Seq(place).pair_of("es") == "en-es"
     assert not Seq2Seq(place).pair_of("fr") and not Seq2Seq(place).pair_of("es", "back_translation")
     assert not Seq2Seq(place).pair_of("ko")
+
+
+def test_short_places_and_a_language_that_is_left_before_the_text(tmp_path: Path, models: Any) -> None:
+    place = model(tmp_path, "bare", tokens=["__en__", "__es__"], positions=64, is_saved_bare=True)
+    assert Seq2Seq(place).translate(["Which insect"], "en-es") == ["¿Qué insecto"]
 
 
 def test_it_answers_no_other_prompt_and_loses_no_text(tmp_path: Path, models: Any) -> None:
