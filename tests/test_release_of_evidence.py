@@ -269,7 +269,8 @@ def test_a_release_is_audited_loads_and_is_not_publishable(world: World) -> None
     assert all(f"{NAME}{stage}" in card for stage in told)
     assert "clinical_evidence_reasoning_path" in card and "clinical_evidence_judge" in card
     assert "that a view other than the\nreasoning path found) is `not_run`" in card
-    models = {line.split(" | ")[0]: line for line in card.partition("## Language models")[2].splitlines()}
+    told_of = card.partition("## Language models")[2].partition("What the answers took")[0]
+    models = {line.split(" | ")[0]: line for line in told_of.splitlines()}
     for stage, read in (("_reasoning_path", "_paths"), ("_judge", "_judgements"), ("_intent", "_intents")):
         lost = world.dropped(read)
         whole = lost.total() + len(world.rows(f"{read}.{read[1:]}"))

@@ -170,6 +170,9 @@ def test_the_release_names_who_answered_what_and_counts_what_nobody_did(release:
         if came:
             assert (hyde["model"], hyde["served_models"]) == ("a-model", ["a-model-2026"])
             assert "| a-model | a-model-2026 |" in card and "| 0.0 % |" in card
+            assert hyde["tokens_in"] > 0 and hyde["tokens_out"] > 0 and not hyde["answers_uncounted"]
+            took = f"{hyde['tokens_in']:,} | {hyde['tokens_out']:,} | 0"
+            assert f"| {task}_hyde_answers | {took} |" in card
         asked, answered = asked + came, answered + step["kept"]
         folder = release / task / "expansions"
         texts = rows_of(release, task, "expansions") if folder.is_dir() else []

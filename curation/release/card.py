@@ -261,6 +261,7 @@ def models(head: ReleaseManifest, facts: Facts) -> list[dict[str, Any]]:
                     **step,
                     "params": params,
                     "models": models_in(params),
+                    "took": params if "tokens_in" in params and came else None,
                     "not_run": reasons.get("not_run", 0),
                     "invalid_share": share_of(reasons.get("invalid", 0), came),
                     "unused_share": share_of(read["dropped"], read["entered"]) if read else None,

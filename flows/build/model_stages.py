@@ -311,6 +311,7 @@ def _write_answers(session: Session, prompts: Prompts, stage: ModelStage, mine: 
             "model": as_params([one.model for one in mine]),
             "served_models": sorted({answer.served_model for answer in came}),
             "is_trial": prompts.is_trial or any(answer.mode == "scripted" for answer in came),
+            **_tokens(came),
             **stage.asked,
         },
         {f"{stage.name}.prompts/{ALL}": made.outputs["prompts"].sha256},
@@ -328,6 +329,16 @@ def _write_answers(session: Session, prompts: Prompts, stage: ModelStage, mine: 
     summary = StageSummary(stage.answers)
     summary.add(manifest, made=fresh)
     session.reporter.line(summary.line())
+
+
+def _tokens(came: Sequence[ModelAnswer]) -> dict[str, int]:
+    """What the answers took, as servers counted it, and how many answers no server counted."""
+    known = [answer for answer in came if answer.tokens_in is not None and answer.tokens_out is not None]
+    return {
+        "tokens_in": sum(answer.tokens_in or 0 for answer in known),
+        "tokens_out": sum(answer.tokens_out or 0 for answer in known),
+        "answers_uncounted": len(came) - len(known),
+    }
 
 
 def _drops(workspace: Workspace, mine: Held) -> Iterator[Drop]:

@@ -139,6 +139,13 @@ def test_killed_and_resumed_it_pays_once_and_the_same_answers_give_the_same_byte
     session = Session(Settings(workspace=elsewhere.root), elsewhere, SilentReporter())
     settle(session, spec, asked={stage.name: MODEL for stage in stages_of(spec)})
     assert outputs(elsewhere) == before
+    for stage in stages_of(spec):
+        params = json.loads((place.stage(stage.answers) / "all" / "_manifest.json").read_text("utf-8"))[
+            "params"
+        ]
+        good = rows(place, f"{stage.answers}.answers")
+        assert params["answers_uncounted"] == 0 and params["tokens_out"] > 0
+        assert params["tokens_in"] >= sum(row["tokens_in"] for row in good) > 0
     assert not [p for p in place.root.rglob("*") if p.is_file() and KEY.encode() in p.read_bytes()]
 
 
