@@ -13,9 +13,11 @@ from flows.build.tasks import build
 from flows.cluster.hired import hired_once, reach
 from flows.crawl.flow import crawl
 from flows.engine.orchestration import flow
-from flows.engine.session import chosen_settings
+from flows.engine.session import chosen_settings, current_reporter
+from flows.engine.workspace import Workspace
 from flows.release.flow import release
 from flows.specs import Dataset, read_dataset
+from flows.vocabulary.languages import without_names
 
 
 @flow(name="run", validate_parameters=False)
@@ -37,7 +39,10 @@ def run(
     wanted = dataset.spec
     # What people have still to write or to start is told before hours of crawling.
     load_prose(dataset.cards, sorted(wanted.tasks))
-    reach(chosen_settings(workspace))
+    settings = chosen_settings(workspace)
+    reach(settings)
+    if lacking := without_names(Workspace(settings.workspace), wanted, wanted.tasks):
+        current_reporter().line(lacking)
     stages: list[dict[str, Any]] = []
     for request in dataset.requests():
         stages += crawl(request, workspace)

@@ -258,7 +258,8 @@ class DatasetSpec(BaseModel):
     title: str = Field(min_length=3, max_length=120)
     licence_profile: Profile = "open"
     languages: tuple[Language, ...] = Field(
-        default=("en",), description="languages the dataset is meant to hold"
+        default=("en",),
+        description="languages the dataset is meant to hold; `build` tells which of them have no names",
     )
     expert_minimum: int = Field(
         default=80, ge=1, description="queries with expert or adjudicated labels below which a task is silver"

@@ -18,6 +18,7 @@ from flows.engine.session import write_session
 from flows.pipeline import Choices, steps
 from flows.specs import chosen_tasks
 from flows.vocabulary.indexes import index_in_use
+from flows.vocabulary.languages import without_names
 from flows.vocabulary.store import current
 from schemas.spec import DatasetSpec, Prompts
 
@@ -34,7 +35,10 @@ def build(
     chosen = Choices.of(spec)
     summaries = []
     with write_session(workspace, flow="build") as session, hired(session) as pool:
-        wanted = steps("build", chosen_tasks(tasks, spec))
+        chosen_names = chosen_tasks(tasks, spec)
+        if lacking := without_names(session.workspace, spec, chosen_names):
+            session.reporter.line(lacking)
+        wanted = steps("build", chosen_names)
         needs_names = any(step.stage is not None and step.stage.resources for step in wanted)
         if needs_names and current(session.workspace) is not None:
             index_in_use(session.workspace, "native", session.reporter)
