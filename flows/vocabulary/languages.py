@@ -36,9 +36,10 @@ def without_names(workspace: Workspace, spec: DatasetSpec | None, tasks: Iterabl
     lacking = sorted(wanted - named)
     if not lacking:
         return ""
+    first = "" if vocabulary is not None else "medqrels vocabulary add hpo (mondo, mesh), "
     return (
         f"{', '.join(asking)}: the vocabulary has no names in {', '.join(lacking)}, which the spec asks for; "
-        "add translations, then ground again: medqrels vocabulary add babelon FOLDER, "
+        f"add translations, then ground again: {first}medqrels vocabulary add babelon FOLDER, "
         "medqrels vocabulary build"
     )
 

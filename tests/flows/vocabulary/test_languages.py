@@ -21,7 +21,10 @@ def test_names_in_no_language_and_in_one(tmp_path: Path, capsys: pytest.CaptureF
     workspace = open_workspace(tmp_path / "ws", create=True)
     told = without_names(workspace, spec, spec.tasks)
     assert told.startswith("concept_discrimination, crosslingual_qa, multilingual_evidence: ")
-    assert "no names in de, pt, which" in told and "medqrels vocabulary add babelon" in told
+    assert (
+        "no names in de, pt, which" in told
+        and "add hpo (mondo, mesh), medqrels vocabulary add babelon" in told
+    )
     files = write_files(tmp_path / "files")
     add([obo_reading(files / "toy.obo")], str(workspace.root))
     add(babelon_readings([files]), str(workspace.root))
