@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 import time
 from pathlib import Path
@@ -26,16 +27,29 @@ def status(
     watch: Annotated[
         bool, Parameter(negative="", help="Show it again every two seconds, until Ctrl-C.")
     ] = False,
+    openlineage: Annotated[
+        Path | None,
+        Parameter(help="Write the runs as OpenLineage events into this file, one JSON line each, and end."),
+    ] = None,
     common: Common = DEFAULT,
 ) -> int:
     """Show what is fresh, stale, running or failed and why, drops, the disk, and what runs next."""
     from flows.engine.session import read_session
+    from flows.engine.workspace import write_atomic
+    from flows.inspect.openlineage import events
     from flows.inspect.status import describe
     from flows.inspect.status import status as read_status
     from flows.schedules import planned, shipped
     from flows.specs import read_dataset
 
     workspace = read_session(common.workspace).workspace
+    if openlineage is not None:
+        lines = [json.dumps(event, ensure_ascii=False) + "\n" for event in events(workspace)]
+        write_atomic(openlineage, "".join(lines).encode("utf-8", "surrogateescape"))
+        emit(
+            common, {"file": str(openlineage), "events": len(lines)}, f"{len(lines):,} events: {openlineage}"
+        )
+        return OK
     datasets = [read_dataset(path) for path in spec] or shipped()
     items = [item for dataset in datasets for item in planned(dataset)]
     while True:
