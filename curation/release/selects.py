@@ -87,14 +87,16 @@ _KEPT = {
         ANTI JOIN hidden g ON g.corpus_id = c.other
         WHERE r.score > 0""",
     "apart": "FROM told_apart UNION ALL FROM near",
-    "described": """SELECT d.* REPLACE (
-            coalesce(nullif(d.specialty, ''), whole.specialty, '') AS specialty,
-            coalesce(nullif(d.genre, ''), if(s.is_book, 'book', s.article_type), '') AS genre),
+    "of_documents": """SELECT d.id, coalesce(nullif(d.specialty, ''), whole.specialty, '') AS specialty,
+            coalesce(nullif(d.genre, ''), if(s.is_book, 'book', s.article_type), '') AS genre,
             {of_article}
-        FROM documents d LEFT JOIN labelled own ON own.id = d.id
-        LEFT JOIN labelled whole ON whole.id = d.article_id
+        FROM (SELECT id, article_id, specialty, genre FROM documents) d
+        LEFT JOIN labelled own ON own.id = d.id LEFT JOIN labelled whole ON whole.id = d.article_id
         LEFT JOIN sources s ON s.id = d.article_id
         ANTI JOIN hidden g ON g.corpus_id = d.id""",
+    "described": """SELECT d.* REPLACE (t.specialty AS specialty, t.genre AS genre),
+            t.* EXCLUDE (id, specialty, genre)
+        FROM documents d JOIN of_documents t ON t.id = d.id""",
     "lost": """SELECT DISTINCT r.query_id, d.article_id, d.patient_id
         FROM qrels r JOIN hidden USING (corpus_id) JOIN documents d ON d.id = r.corpus_id
         WHERE r.score > 0""",
@@ -110,6 +112,8 @@ _KEPT = {
             SELECT article_id FROM kept UNION SELECT article_id FROM described{named})""",
 }
 """Name -> SELECT of what is left; each asks only those before it."""
+_NARROW = frozenset({"of_documents"})
+"""Finished before texts are joined to them: else DuckDB takes the texts into memory for each join inside."""
 
 
 _SPELT_OUT = """ UNION SELECT 'vocabulary:' || source FROM name_recipes
@@ -157,7 +161,11 @@ def asking(left: dict[str, str], text: str) -> str:
     for name in reversed(left):
         if name in asked:
             asked.update(_WORD.findall(left[name]))
-    parts = ", ".join(f"{name} AS ({part})" for name, part in left.items() if name in asked)
+    parts = ", ".join(
+        f"{name} AS {'MATERIALIZED ' * (name in _NARROW)}({part})"
+        for name, part in left.items()
+        if name in asked
+    )
     return f"WITH {parts} {text}" if parts else text
 
 

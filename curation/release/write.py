@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 
 from curation.partition.keys_sql import literal
 from curation.published.manifest import BuildRecord, ReleaseManifest, StageRecord
@@ -99,12 +100,18 @@ class Inputs:
         """Rows of a SELECT over the work tables and what the partition left of them."""
         known = {*REQUIRED, *(table.name for table in OPTIONAL), "figures", _ALIKE, identified.VIEW}
         views = {name: files for name, files in self.tables.items() if files and name in known}
-        have = {name for name, files in self.tables.items() if files}
         left = kept(
-            self.task, self.version, with_panels=PANELS.name in have, with_sets=ROW_IMAGES.name in have
+            self.task,
+            self.version,
+            with_panels=self.has_rows(PANELS.name),
+            with_sets=self.has_rows(ROW_IMAGES.name),
         )
         for batch in self.query(asking(left, text), views):
             yield pa.Table.from_batches([batch])
+
+    def has_rows(self, table: str) -> bool:
+        """Whether a work table is there and not empty: a join with an empty one is planned like any other."""
+        return any(pq.read_metadata(path).num_rows for path in self.tables.get(table, ()))
 
     def one(self, text: str) -> Any:
         """The first column of the one row of an aggregate."""
