@@ -71,6 +71,8 @@ _KEPT = {
             WHEN 'body_system' THEN k.body_system WHEN 'modality' THEN k.modality
             WHEN 'region' THEN k.region END IN (nullif(f.value, ''), nullif(f.parent, ''))
         GROUP BY ALL""",
+    "decided": """SELECT t.query_id, t.id, n.facet FROM told_of t
+        JOIN nearest n ON n.query_id = t.query_id AND n.place = t.place""",
     "held": "SELECT query_id, corpus_id FROM withheld WHERE task = '{task}'",
     "judged": """SELECT r.* REPLACE (if(label_status = 'structural' AND rule NOT IN ({sure}),
             '{status}', label_status) AS label_status), a.split
@@ -112,7 +114,7 @@ _KEPT = {
             SELECT article_id FROM kept UNION SELECT article_id FROM described{named})""",
 }
 """Name -> SELECT of what is left; each asks only those before it."""
-_NARROW = frozenset({"of_documents"})
+_NARROW = frozenset({"of_documents", "decided"})
 """Finished before texts are joined to them: else DuckDB takes the texts into memory for each join inside."""
 
 
@@ -191,8 +193,8 @@ ROWS: dict[str, str] = {
     RECIPES.name: """recipes
         SEMI JOIN kept ON kept.family = recipes.concept || '/' || recipes.facet""",
     FACET_DECISIONS.name: f"""(SELECT * EXCLUDE (evidence), {_QUOTED} AS evidence FROM (
-            SELECT t.query_id, f.*, f.id AS record FROM told_of t JOIN facets f USING (id)
-            JOIN nearest n ON n.query_id = t.query_id AND n.facet = f.facet AND n.place = t.place
+            SELECT t.query_id, f.*, f.id AS record FROM facets f
+            JOIN decided t ON t.id = f.id AND t.facet = f.facet
             WHERE f.value <> '' AND {_FLOORED}))""",
     HARD_POOL.name: """hard_pool JOIN placed USING (query_id)
         ANTI JOIN (SELECT * FROM judged WHERE label_status NOT IN ('structural', 'candidate'))
