@@ -35,7 +35,7 @@ def status(
 ) -> int:
     """Show what is fresh, stale, running or failed and why, drops, the disk, and what runs next."""
     from flows.engine.session import read_session
-    from flows.engine.workspace import write_atomic
+    from flows.engine.workspace import check_outside_releases, write_atomic
     from flows.inspect.openlineage import events
     from flows.inspect.status import describe
     from flows.inspect.status import status as read_status
@@ -44,6 +44,7 @@ def status(
 
     workspace = read_session(common.workspace).workspace
     if openlineage is not None:
+        check_outside_releases(openlineage, "--openlineage")
         lines = [json.dumps(event, ensure_ascii=False) + "\n" for event in events(workspace)]
         write_atomic(openlineage, "".join(lines).encode("utf-8", "surrogateescape"))
         emit(

@@ -69,7 +69,8 @@ def test_every_run_and_stage_begins_and_ends_once(ran: Workspace) -> None:
         assert event["inputs"] and event["outputs"]
         places = [item["name"] for item in (*event["inputs"], *event["outputs"])]
         assert [item["outputFacets"]["outputStatistics"]["rowCount"] for item in event["outputs"]] == [12]
-        assert places == [f"{ran.root.as_posix()}/work/{name}" for name in ("seed/articles", "cut/words")]
+        told = [ran.stage("seed") / "articles", ran.stage("cut") / "words"]
+        assert places == [path.as_posix() for path in told]
     assert list(events(ran)) == found, "the ids of a run are its own"
 
 
@@ -77,3 +78,9 @@ def test_the_command_writes_one_event_a_line(ran: Workspace, tmp_path: Path) -> 
     target = tmp_path / "events.jsonl"
     assert run_cli(["status", "--openlineage", str(target), "--workspace", str(ran.root)]) == 0
     assert [json.loads(line) for line in target.read_text("utf-8").splitlines()] == list(events(ran))
+    task = ran.releases / "set" / "1.0.0" / "summary"
+    task.mkdir(parents=True)
+    (task / "release.json").write_text("{}", "utf-8")
+    inside = task / "events.jsonl"
+    assert run_cli(["status", "--openlineage", str(inside), "--workspace", str(ran.root)]) == 2
+    assert not inside.exists()
