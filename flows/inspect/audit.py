@@ -81,7 +81,6 @@ def auditor(
         scratch = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="medqrels-audit-")))
         pool: concurrent.futures.Executor | None = None
         if workers > 1:  # processes start when the first part is handed to them
-            os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # for them: the cores are shared out already
             pool = stack.enter_context(new_pool(workers))
             memory_limit = _share_here(memory_limit, workers)
         others = []

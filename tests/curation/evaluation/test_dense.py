@@ -45,7 +45,7 @@ def test_the_nearest_are_found_in_exact_order(tmp_path: Path, monkeypatch: pytes
     assert found["q9"].scores[0] == pytest.approx(1.0, abs=1e-3)
     monkeypatch.setattr(dense, "_QUERIES", 3)
     monkeypatch.setattr(dense, "_DOCUMENTS", 7)
-    again = search_vectors(queries, corpus, ids, left_out, 15)
+    again = search_vectors(queries, corpus, ids, left_out, 15, threads=3)
     for query, ranking in found.items():
         np.testing.assert_array_equal(ranking.documents, again[query].documents)
         np.testing.assert_array_equal(ranking.scores, again[query].scores)

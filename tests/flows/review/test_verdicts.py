@@ -17,7 +17,6 @@ from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
-from threadpoolctl import threadpool_limits
 
 from annotation.assignment import Person, numbered
 from annotation.verdicts import Terms
@@ -432,8 +431,7 @@ def test_what_a_reader_reported_is_withheld_until_a_decision_lifts_it(world: Wor
 
 
 def test_a_page_gives_no_answer_away_by_anything_but_its_content(world: World, tmp_path: Path) -> None:
-    with threadpool_limits(1):  # several threads of BLAS wait for each other over small matrices
-        found = measured(world.directory("1.0.0"), world.workspace, ReviewFolder(tmp_path), 240)
+    found = measured(world.directory("1.0.0"), world.workspace, ReviewFolder(tmp_path), 240)
     for group in ("positives", "known grades"):
         now = found[f"{group}, now"]
         assert now["items"] > 100 and now["wanted"] > 10, now
