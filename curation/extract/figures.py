@@ -14,6 +14,7 @@ from curation.extract.pointers import PointerText, pointers_in
 from schemas.article import Article, ArticleFigure, ArticleTable, Emphasis, Licence
 from schemas.extracted import Figure, FigureMention, Panel
 from schemas.licences import terms
+from schemas.third_party import third_party_statement
 
 _LABEL_TAIL = re.compile(r"\s*[.:|;,)–—-]*\s*")
 _GOES_ON = re.compile(r"\w|[.–—-]\d|[–—-][A-Z]\b")
@@ -22,53 +23,6 @@ _IS_SUBJECT = re.compile(rf",?\s{VERB}")
 _LEFT_OVER = re.compile(r"\s*[.:|–—-]\s+")
 """Marks of a label that stands apart, at the start of the caption."""
 _NUMBERED_LABEL = re.compile(r"\s*[.:|]\s+|\s*$")
-_PERMISSION = re.compile(
-    r"\b(?:re)?(?:produced|printed|published|used|adapted|modified|taken|drawn|released"
-    r"|reprodu[zc]id[ao]s?|adaptad[ao]s?|repris)\b"
-    r"[^.;]{0,120}?\b(?:permission|copyright|courtesy|permiss[ãa]o|permiso|autoriza[cç][ãi][oó]n?"
-    r"|autorisation|license from)\b"
-    r"|\b(?:with|by) (?:the )?(?:kind )?permission (?:from|of|by)\b|\bcourtesy of\b|\bcredit(?: [a-z])?: "
-    r"|\bgetty images\b|\bshutterstock\b",
-    re.IGNORECASE,
-)
-_BORROWED = re.compile(
-    r"\b(?:(?:reproduced|reprinted|adapted|modified|redrawn|republished|borrowed)"
-    r" (?:and \w+ )?(?:from|after) "
-    r"(?!(?:the |a |an |our |each |this |these |\d+ |one |two |three )?(?:patient|left|right|same|biops"
-    r"|tissue|specimen|surg|tumou?r|lesion|skin|video|CT|MRI))"
-    # images are taken and molecules extracted from much that nobody owns: only before a name or a work
-    r"|(?:taken|extracted) from (?:the )?(?:(?-i:[A-Z])[\w'’-]+ (?:et al|and (?-i:[A-Z])|&)"
-    r"|[^.]{0,60}\b(?:website|web ?page|database|atlas|textbook|article|publication|paper)\b"
-    r"|refs?\b|references?\b|\[\d|https?:|www\.))"
-    r"|\b(?:adapted|modified|reproduced)\b[^.]{0,60}\bfrom\b[^.]{0,60}\b(?:website|database|atlas)\b"
-    r"|\b(?:adaptad|reproduzid|reproducid|modificad|extraíd)[ao]s? (?:de|do|da)\b|\badapté[es]* de\b"
-    r"|\bmodifiziert nach\b",
-    re.IGNORECASE,
-)
-_HOLDER = re.compile(
-    r"(?:©|\bcopyright\b|\(c\)(?=\s*(?:19|20)\d\d))\s*(?:the\s)?(?:\d{4},?\s*)?[^.]{0,40}?\b(?:elsevier|springer|wiley"
-    r"|nature|wolters|oxford|lippincott|taylor|sage|karger|thieme|lancet|american|massachusetts|society|association"
-    r"|academy|press)\b",
-    re.IGNORECASE,
-)
-_STATEMENTS: tuple[tuple[re.Pattern[str], tuple[str, ...]], ...] = (
-    (
-        _PERMISSION,
-        ("permi", "courtesy", "copyright", "credit", "getty", "shutterstock", "autori", "license from"),
-    ),
-    (
-        _BORROWED,
-        (
-            *("reprod", "reprint", "adapt", "modifi", "redrawn"),
-            *("taken", "republish", "extract", "extraíd", "borrowed"),
-        ),
-    ),
-    (_HOLDER, ("copyright", "©", "(c)")),
-)
-"""With each pattern the words one of which is in everything that it matches; most captions have none."""
-_CONSENT = re.compile(
-    r"\b(?:patient|parent|famil|guardian|relative|mother|father|subject|participant)", re.IGNORECASE
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,7 +166,7 @@ def build_figure(
     """One Figure of an article from its parsed form, its caption without label, its panels and mentions."""
     # OpenStax credits every figure in its caption; its reader has told the credits from the permissions.
     texts = (source.rights,) if article.source == "openstax" else (source.rights, source.caption)
-    statement = third_party_statement(source, article.licence, texts)
+    statement = elsewhere(source, article.licence, texts)
     return Figure(
         id=source.id,
         article_id=article.id,
@@ -231,26 +185,17 @@ def build_figure(
     )
 
 
-def third_party_statement(
-    figure: ArticleFigure | ArticleTable, article_licence: Licence, texts: Iterable[str]
-) -> str:
-    """The words that say a figure comes from elsewhere, '' if none do; a patient's permission is not such.
+def elsewhere(figure: ArticleFigure | ArticleTable, article_licence: Licence, texts: Iterable[str]) -> str:
+    """What says that a figure comes from elsewhere, '' if nothing does; a patient's permission is not such.
 
     Args:
         figure: the figure or table, for its own licence.
         article_licence: the licence it would have otherwise.
-        texts: where such words may stand.
+        texts: where words that say so may stand.
     """
-    for text in filter(None, texts):
-        lowered = text.lower()
-        for pattern, words in _STATEMENTS:
-            if not any(map(lowered.__contains__, words)):
-                continue
-            for found in pattern.finditer(text):
-                if not _CONSENT.search(text[found.start() : found.end() + 40]):
-                    return text[max(0, found.start() - 20) : found.end() + 80].strip()
-    if figure.licence is not None and terms(article_licence.spdx).derivatives:
+    stated = next(filter(None, map(third_party_statement, texts)), "")
+    if not stated and figure.licence is not None and terms(article_licence.spdx).derivatives:
         own = terms(figure.licence.spdx)
         if not own.redistribute or not own.derivatives:
             return f"own licence {figure.licence.spdx}"
-    return ""
+    return stated

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from curation.extract.figures import third_party_statement
+from curation.extract.figures import elsewhere
 from schemas.article import Article, ArticleFigure, ArticleTable
 from schemas.extracted import FigureMention, Float
 
@@ -77,8 +77,6 @@ def _table(article: Article, table: ArticleTable, position: int, after: int, sec
         caption=table.caption,
         rows=table.rows,
         notes=table.notes,
-        is_third_party=bool(
-            third_party_statement(table, article.licence, (table.rights, table.caption, table.notes))
-        ),
+        is_third_party=bool(elsewhere(table, article.licence, (table.rights, table.caption, table.notes))),
         licence=table.licence or article.licence,
     )

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 from schemas import licences
 from schemas.article import Licence
+from schemas.third_party import third_party_statement
 from sources.cnxml.collection import Collection
 from sources.jats.nodes import Element, all_text
-from sources.jats.rights import third_party_statement
 
 LICENCE_PART = "licence"
 README_PART = "readme"

@@ -12,10 +12,10 @@ from typing import Literal, NamedTuple
 
 from schemas.article import ArticleFigure, Graphic, RawMedia, Translated
 from schemas.stages import Reason
+from schemas.third_party import third_party_statement
 from sources.images import resolve_href
 from sources.jats.licence import read_permissions, rights_text
 from sources.jats.nodes import UNDETERMINED, Element, href_of, language_of, local
-from sources.jats.rights import third_party_statement
 from sources.jats.text import Flow, caption_text, flatten
 
 Part = Literal["body", "back", "floats"]

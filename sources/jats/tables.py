@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from schemas.article import ArticleTable
+from schemas.third_party import third_party_statement
 from sources.jats.figures import Place
 from sources.jats.licence import read_permissions, rights_text
 from sources.jats.nodes import Element, local
-from sources.jats.rights import third_party_statement
 from sources.jats.text import caption_text, flatten
 
 CELL, MOST_COLUMNS = " | ", 1000
