@@ -1,8 +1,9 @@
-"""From the bucket to grounded articles at two sizes, by the commands of a maintainer; what a million cost.
+"""From the bucket to grounded articles at several sizes, by a maintainer's commands; what a million cost.
 
 Articles are the shared ones repeated, each with an id of its own: as long and as rich in names as real ones.
 Graphics are drawn by the bucket, small, so that bytes of images say nothing of real ones. Server and commands
-share the machine. Costs of build, release and audit are those of `benchmarks.pipeline_scale`.
+share the machine. Costs of build, release and audit are those of `benchmarks.pipeline_scale`. 100,000
+articles take hours: `--sizes 1000,10000,100000 --keep FOLDER` runs no finished step again.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from typing import Any
 
 from benchmarks.bucket import serve
 from benchmarks.flow_overhead import articles
-from benchmarks.measure import RESULTS, read_result, save
+from benchmarks.measure import RESULTS, each_once, read_result, save
 from benchmarks.pipeline_scale import page
 from benchmarks.pipeline_scale.steps import measured, size_of, stage_seconds
 from flows.engine.hosts import PmcSettings
@@ -48,26 +49,32 @@ def fill(root: Path, count: int) -> list[str]:
 
 
 def size(count: int, folder: Path) -> dict[str, Any]:
-    """Every step at one size."""
-    bucket, workspace = folder / "bucket", folder / "workspace"
-    bucket.mkdir(parents=True)
-    ids = folder / "ids.txt"
-    ids.write_text("\n".join(fill(bucket, count)) + "\n", encoding="utf-8")
-    found: dict[str, Any] = {"articles": count, "xml_mb": round(size_of(bucket) / 1e6, 1)}
+    """Every step at one size that is not done yet, each by a command of its own."""
+    bucket, workspace, ids = folder / "bucket", folder / "workspace", folder / "ids.txt"
+    if not ids.is_file():
+        shutil.rmtree(folder, ignore_errors=True)
+        bucket.mkdir(parents=True)
+        ids.write_text("\n".join(fill(bucket, count)) + "\n", encoding="utf-8")
     with serve(bucket, draws_images=True) as server:
         os.environ |= {
             "MEDQRELS_PMC__ENDPOINT": server.endpoint,
             "MEDQRELS_CONTACT": "bench@localhost",
             "MEDQRELS_PMC__REQUESTS_PER_SECOND": "1000000",
         }
-        for step in STEPS:
-            print(f"== {count}: {step}", file=sys.stderr, flush=True)
+
+        def run(step: str) -> dict[str, Any]:
             of_crawl = ["crawl", "pmc", "--ids", str(ids), "--profile", "noncommercial"]
-            found[step] = measured(of_crawl if step == "crawl" else [step], workspace)
-            if step == "crawl":
-                found["requests"] = server.count()
-    found["stage_seconds"] = stage_seconds(workspace)
-    return found
+            found = measured(of_crawl if step == "crawl" else [step], workspace)
+            return {**found, "requests": server.count()} if step == "crawl" else found
+
+        steps = each_once(folder / "figures.json", STEPS, run)
+    return {
+        "articles": count,
+        "xml_mb": round(size_of(bucket) / 1e6, 1),
+        "requests": steps["crawl"].pop("requests"),
+        **steps,
+        "stage_seconds": stage_seconds(workspace),
+    }
 
 
 def of_million(small: Mapping[str, Any], large: Mapping[str, Any]) -> dict[str, Any]:
@@ -148,17 +155,21 @@ def section() -> list[str]:
 
 
 def main() -> int:
-    """Measure both sizes."""
+    """Measure the sizes, smallest first."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--sizes", type=int, nargs=2, default=SIZES, help="articles, the smaller size first")
-    sizes: dict[str, Any] = {}
-    for count in parser.parse_args().sizes:
-        folder = Path(tempfile.mkdtemp(prefix="articles-at-size-"))
-        try:
-            sizes[str(count)] = size(count, folder)
-        finally:
+    parser.add_argument(
+        "--sizes", default=",".join(map(str, SIZES)), help="articles, two sizes or more with commas between"
+    )
+    parser.add_argument("--keep", type=Path, help="folder of the workspaces; without it they are removed")
+    chosen = parser.parse_args()
+    folder = chosen.keep or Path(tempfile.mkdtemp(prefix="articles-at-size-"))
+    try:
+        counts = sorted(int(count) for count in chosen.sizes.split(","))
+        sizes = {str(count): size(count, folder / str(count)) for count in counts}
+    finally:
+        if chosen.keep is None:
             shutil.rmtree(folder, ignore_errors=True)
-    result = {"sizes": sizes, "a_million": of_million(*sizes.values())}
+    result = {"sizes": sizes, "a_million": of_million(*list(sizes.values())[-2:])}
     page.put("articles", [*table(result), "", *limits(result)])
     print(save(NAME, result))
     return 0

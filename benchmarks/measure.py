@@ -8,8 +8,9 @@ import json
 import os
 import platform
 import statistics
+import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -70,3 +71,20 @@ def save(name: str, result: Mapping[str, Any]) -> Path:
     path = RESULTS / f"{name}.json"
     path.write_text(json.dumps({"machine": machine, **result}, indent=1, sort_keys=True) + "\n", "utf-8")
     return path
+
+
+def each_once(notes: Path, steps: Iterable[str], run: Callable[[str], Mapping[str, Any]]) -> dict[str, Any]:
+    """Figures of every step, in order; what a file has already, from a run before this, is not run again.
+
+    Args:
+        notes: where the figures are kept, step by step.
+        steps: their names.
+        run: runs one step, and returns its figures.
+    """
+    found: dict[str, Any] = json.loads(notes.read_text("utf-8")) if notes.is_file() else {}
+    for step in steps:
+        if step not in found:
+            print(f"== {notes.parent.name}: {step}", file=sys.stderr, flush=True)
+            found[step] = {"load_before": round(os.getloadavg()[0], 1), **run(step)}
+            notes.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+    return found

@@ -8,6 +8,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
+from benchmarks.measure import each_once
 from benchmarks.pipeline_scale.__main__ import growth
 from benchmarks.pipeline_scale.shards import STAGES, generate
 from benchmarks.pipeline_scale.spec import TASKS, write_spec
@@ -160,3 +161,20 @@ def test_a_short_sentence_left_alone_is_the_articles_own() -> None:
     assert is_pieced("It was seen in all of them at once.\nAnd so.\nAnother passage of it.", sources)
     assert not is_pieced("It was seen in all of them at once.\nso. Nobody\nAnother passage of it.", sources)
     assert not is_pieced("It was seen in all of them at once. And now. Another passage of it.", sources)
+
+
+def test_a_finished_step_is_not_run_again(tmp_path: Path) -> None:
+    notes, ran = tmp_path / "figures.json", list[str]()
+
+    def run(step: str) -> dict[str, int]:
+        if step == "b" and ran.count("b") == 0:
+            ran.append(step)
+            raise KeyboardInterrupt
+        ran.append(step)
+        return {"seconds": len(ran)}
+
+    with pytest.raises(KeyboardInterrupt):
+        each_once(notes, ("a", "b", "c"), run)
+    found = each_once(notes, ("a", "b", "c"), run)
+    assert ran == ["a", "b", "b", "c"]
+    assert [found[step]["seconds"] for step in ("a", "b", "c")] == [1, 3, 4]

@@ -18,7 +18,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from benchmarks.measure import RESULTS, save
+from benchmarks.measure import RESULTS, each_once, save
 from benchmarks.pipeline_scale import page
 from benchmarks.pipeline_scale.shards import generate
 from benchmarks.pipeline_scale.spec import DATASET, TASKS, VERSION, write_spec
@@ -40,20 +40,10 @@ class Size:
         self.workspace = self.folder / "workspace"
         self.notes = self.folder / "figures.json"
 
-    def figures(self) -> dict[str, Any]:
-        """What was measured so far."""
-        return dict(json.loads(self.notes.read_text("utf-8"))) if self.notes.is_file() else {}
-
     def run(self, steps: tuple[str, ...] = page.STEPS) -> dict[str, Any]:
         """Every step that is not done yet, in order."""
         self.folder.mkdir(parents=True, exist_ok=True)
-        found = self.figures()
-        for step in steps:
-            if step not in found:
-                print(f"== {self.documents}: {step}", file=sys.stderr, flush=True)
-                found[step] = {"load_before": round(os.getloadavg()[0], 1), **self._step(step)}
-                self.notes.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
-        return found
+        return each_once(self.notes, steps, self._step)
 
     def _step(self, step: str) -> dict[str, Any]:
         spec = str(self.folder / "card" / "spec.toml")
