@@ -157,3 +157,8 @@ def test_rows_are_the_same_in_any_order_of_inputs() -> None:
     one, drops, _ = run_records(LABELS, made, {}, {})
     two, _, _ = run_records(LABELS, {name: list(rows) for name, rows in made.items()}, {}, {})
     assert one == two and not [row for row in drops if isinstance(row, Drop)]
+
+
+def test_a_layer_is_no_place() -> None:
+    assert both(labels("Subcutaneous mass on CT.")) == [("", "")]
+    assert both(labels("CT of a subcutaneous mass of the chest wall.")) == [("thorax", "chest_wall_breast")]
