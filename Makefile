@@ -40,6 +40,7 @@ review-env: env-all
 	@$(BIN)/python -c "from pathlib import Path; from flows.review.label_studio import install; install(Path('.venv-label-studio'), print)"
 
 test: export PYTHONDONTWRITEBYTECODE = # without bytecode every process recompiles what it imports
+# as in every process of medqrels, also where a test imports numpy first
 test: export OPENBLAS_NUM_THREADS = 1
 test: system-deps lint review-env site-env model-env ## system packages, lint, the servers of tests, then every test
 	$(BIN)/pytest -n $(WORKERS) --dist loadscope --no-loadscope-reorder

@@ -123,18 +123,18 @@ def search_vectors(
     """
     places = {document: place for place, document in enumerate(corpus_ids)}
     run: dict[str, Ranking] = {}
-    for ids, vectors in read_vectors(queries, _QUERIES):
-        wide = vectors.astype(np.float64)
-        top: Keys = np.full((len(ids), 0), _NOTHING, np.int64)
-        for documents, block in read_vectors(corpus):
-            positions = np.array([places[document] for document in documents], np.int64)
-            with threadpool_limits(threads, user_api="blas"):
+    with threadpool_limits(threads, user_api="blas"):
+        for ids, vectors in read_vectors(queries, _QUERIES):
+            wide = vectors.astype(np.float64)
+            top: Keys = np.full((len(ids), 0), _NOTHING, np.int64)
+            for documents, block in read_vectors(corpus):
+                positions = np.array([places[document] for document in documents], np.int64)
                 steps = np.rint(wide @ block.T.astype(np.float64)).astype(np.int64)
-            keys = keys_of(steps, positions[None, :])
-            _mask(keys, ids, positions, left_out)
-            top = best(np.concatenate([top, keys], axis=1), k)
-        for query, row in zip(ids, top, strict=True):
-            run[query] = ranking_of(row[row != _NOTHING], STEP)
+                keys = keys_of(steps, positions[None, :])
+                _mask(keys, ids, positions, left_out)
+                top = best(np.concatenate([top, keys], axis=1), k)
+            for query, row in zip(ids, top, strict=True):
+                run[query] = ranking_of(row[row != _NOTHING], STEP)
     return run
 
 

@@ -220,7 +220,9 @@ class _Conditions:
         corpus = bench.scratch / f"{file_stem(system.base.name)}-corpus.parquet"
         if not corpus.is_file():
             answer(document_requests(data, images=True), self.encoder, corpus, bench.cache)
-        run = search_vectors(queries, corpus, data.corpus_ids, data.left_out, bench.options.k)
+        run = search_vectors(
+            queries, corpus, data.corpus_ids, data.left_out, bench.options.k, bench.options.threads
+        )
         return run, (queries, corpus)
 
     def _for(self, run: Run, queries: frozenset[str], system: str, why_not: str) -> Condition:
@@ -240,7 +242,8 @@ class _Conditions:
         path = self.bench.scratch / "necessity-shuffled.parquet"
         write_exchanged(queries, given, path)
         data = self.collection
-        run = search_vectors(path, corpus, data.corpus_ids, data.left_out, self.bench.options.k)
+        options = self.bench.options
+        run = search_vectors(path, corpus, data.corpus_ids, data.left_out, options.k, options.threads)
         return replace(image, run=run, queries=frozenset(given))
 
     def _unread(self, image: Condition, other: Condition) -> str:

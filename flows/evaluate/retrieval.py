@@ -245,6 +245,7 @@ class Bench:
             self.collection.corpus_ids,
             self.collection.left_out,
             self.options.k,
+            self.options.threads,
         )
         note = "weak baseline: perceptual hash, colours and edges, nothing learnt; texts are not read"
         return Measured(system.name, system.kind, run, config, notes=(note,))
