@@ -1,7 +1,7 @@
 """From the bucket to grounded articles at several sizes, by a maintainer's commands; what a million cost.
 
 Articles are the shared ones repeated, each with an id of its own: as long and as rich in names as real ones.
-Graphics are drawn by the bucket, small, so that bytes of images say nothing of real ones. Server and commands
+Graphics are drawn, small, so that bytes of images say nothing of real ones. Server and commands
 share the machine. Costs of build, release and audit are those of `benchmarks.pipeline_scale`. 100,000
 articles take hours: `--sizes 1000,10000,100000 --keep FOLDER` runs no finished step again.
 """
@@ -20,10 +20,12 @@ from typing import Any
 
 from benchmarks.bucket import serve
 from benchmarks.flow_overhead import articles
-from benchmarks.measure import RESULTS, each_once, read_result, save
+from benchmarks.measure import RESULTS, SHARED, each_once, read_result, save
 from benchmarks.pipeline_scale import page
 from benchmarks.pipeline_scale.steps import measured, size_of, stage_seconds
 from flows.engine.hosts import PmcSettings
+from sources.sample.objects import BucketContents
+from sources.sample.server import BUCKET
 from sources.store import md5_hex
 
 NAME = "articles_at_size"
@@ -34,18 +36,48 @@ RATE = PmcSettings().requests_per_second
 
 
 def fill(root: Path, count: int) -> list[str]:
-    """Write so many articles as the bucket has them; their PMCIDs."""
+    """Write so many articles as the bucket has them, with their graphics drawn; their PMCIDs.
+
+    Repeated articles share their image files.
+    """
     articles(count, root)
-    for path in root.glob("PMC*/*.xml"):
-        about = path.with_suffix(".json")
+    shared = SHARED / "pmc-bucket"
+    drawn = BucketContents([shared], synthetic_images=True, bucket=BUCKET)
+    pictures = root.with_name("pictures")
+    pictures.mkdir()
+    told: dict[str, dict[str, str]] = {}
+    names = sorted(path.name for path in shared.glob("PMC*"))
+    for number, folder in enumerate(sorted(root.glob("PMC*"))):
+        source = names[number % len(names)]
+        if source not in told:
+            told[source] = _draw(drawn, source, pictures)
+        for name in told[source]:
+            os.link(pictures / source / name, folder / name)
+        about = folder / f"{folder.name}.json"
         found = json.loads(about.read_text("utf-8"))
         address = found["xml_url"].partition("?")[0]
-        found["xml_url"] = f"{address}?md5={md5_hex(path.read_bytes())}"
+        found["xml_url"] = f"{address}?md5={md5_hex((folder / f'{folder.name}.xml').read_bytes())}"
+        found["media_urls"] = [
+            f"s3://{BUCKET}/{folder.name}/{name}?md5={md5}" for name, md5 in told[source].items()
+        ]
         text = json.dumps(found)
         for place in (about, root / "metadata" / about.name):
             place.parent.mkdir(exist_ok=True)
             place.write_text(text, "utf-8")
     return sorted(folder.name.partition(".")[0] for folder in root.glob("PMC*"))
+
+
+def _draw(bucket: BucketContents, article: str, pictures: Path) -> dict[str, str]:
+    """Write the images a bucket draws for an article, a folder an article; name -> MD5."""
+    (pictures / article).mkdir()
+    made = {}
+    for key in bucket.keys(f"{article}/"):
+        item = bucket.find(key)
+        if item is not None and item.is_synthetic:
+            name, body = key.rpartition("/")[2], item.read()
+            (pictures / article / name).write_bytes(body)
+            made[name] = md5_hex(body)
+    return made
 
 
 def size(count: int, folder: Path) -> dict[str, Any]:
@@ -55,7 +87,7 @@ def size(count: int, folder: Path) -> dict[str, Any]:
         shutil.rmtree(folder, ignore_errors=True)
         bucket.mkdir(parents=True)
         ids.write_text("\n".join(fill(bucket, count)) + "\n", encoding="utf-8")
-    with serve(bucket, draws_images=True) as server:
+    with serve(bucket) as server:
         os.environ |= {
             "MEDQRELS_PMC__ENDPOINT": server.endpoint,
             "MEDQRELS_CONTACT": "bench@localhost",
@@ -145,7 +177,7 @@ def section() -> list[str]:
         "## From the bucket to grounded articles",
         "",
         "Shared articles repeated, each with ids of its own, crawled from a server on loopback that shares "
-        "the machine, extracted and grounded by two processes; pictures are drawn by the server, small. "
+        "the machine, extracted and grounded by two processes; pictures are drawn, small. "
         f"A million is projected from what the larger size took more: {million['requests']:,} requests, "
         f"{million['xml_gb']:,} GB of XML. `python -m benchmarks.articles_at_size`",
         "",

@@ -25,10 +25,10 @@ import json, sys
 from pathlib import Path
 from benchmarks.faults import transient
 from sources.sample.server import BucketServer
-seed, latency, draws = json.loads(sys.argv[2])
+seed, latency = json.loads(sys.argv[2])
 faults = None if seed is None else transient(seed)
 root = Path(sys.argv[1])
-with BucketServer([root], synthetic_images=draws, faults=faults, latency_seconds=latency) as server:
+with BucketServer([root], faults=faults, latency_seconds=latency) as server:
     print(server.endpoint, flush=True)
     for line in sys.stdin:
         served = list(server.served)
@@ -60,18 +60,15 @@ class RunningBucket:
 
 
 @contextlib.contextmanager
-def serve(
-    root: Path, *, seed: int | None = None, latency_seconds: float = 0.0, draws_images: bool = False
-) -> Iterator[RunningBucket]:
+def serve(root: Path, *, seed: int | None = None, latency_seconds: float = 0.0) -> Iterator[RunningBucket]:
     """Serve a folder in the bucket's layout from a process of its own.
 
     Args:
         root: the folder.
         seed: of the transient faults to inject; None for none.
         latency_seconds: before every answer.
-        draws_images: whether graphics without a file are drawn.
     """
-    given = json.dumps([seed, latency_seconds, draws_images])
+    given = json.dumps([seed, latency_seconds])
     command = [sys.executable, "-c", _SERVER, str(root), given]
     with subprocess.Popen(
         command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True

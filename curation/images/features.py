@@ -51,8 +51,7 @@ class Features:
 def measure(image: Image.Image) -> Features:
     """Features of an upright image in mode L or RGB."""
     small = shrunk(image, SIDE, Image.Resampling.BOX).convert("RGB")
-    rgb = np.asarray(small).astype(np.int16)
-    red, green, blue = rgb[..., 0], rgb[..., 1], rgb[..., 2]
+    red, green, blue = (np.asarray(channel).astype(np.int16) for channel in small.split())
     high, low = np.maximum(np.maximum(red, green), blue), np.minimum(np.minimum(red, green), blue)
     luma: Plane = ((299 * red.astype(np.int32) + 587 * green + 114 * blue) // 1000).astype(np.int16)
     white, black, chroma = low >= 236, high <= 40, high - low
@@ -69,7 +68,7 @@ def measure(image: Image.Image) -> Features:
         stain=_share((green < red - 16) & (green < blue - 8) & (low > 50) & (high > 110)),
         warm=_share((red > green + 14) & (green >= blue - 6) & (red > 70) & (chroma > 30)),
         dark_border=_share(black[_border(black.shape)]),
-        levels=_levels(rgb),
+        levels=_levels(red, green, blue),
         rules=_rules(luma),
         columns=_rules(luma.T),
         width=image.width,
@@ -87,7 +86,7 @@ def shrunk(image: Image.Image, side: int, filter: Image.Resampling) -> Image.Ima
 
 
 def _share(mask: Mask) -> float:
-    return round(float(mask.mean()), 3) if mask.size else 0.0
+    return round(np.count_nonzero(mask) / mask.size, 3) if mask.size else 0.0
 
 
 def _change(luma: Plane) -> Plane:
@@ -105,9 +104,8 @@ def _border(shape: tuple[int, ...]) -> Mask:
     return mask
 
 
-def _levels(rgb: Plane) -> int:
-    reduced = (rgb >> 5).astype(np.int32)
-    codes = (reduced[..., 0] << 6) | (reduced[..., 1] << 3) | reduced[..., 2]
+def _levels(red: Plane, green: Plane, blue: Plane) -> int:
+    codes = (red >> 5 << 6) | (green >> 5 << 3) | (blue >> 5)
     counts = np.bincount(codes.ravel(), minlength=512)
     return int((counts >= 0.002 * codes.size).sum())
 
@@ -117,7 +115,9 @@ def _rules(luma: Plane) -> int:
     if luma.shape[0] < 3 or luma.shape[1] < 3:
         return 0
     edge = np.abs(np.diff(luma, axis=0)) >= _EDGE
-    long = _longest_runs(edge) >= max(8, _RULE_SHARE * luma.shape[1])
+    least = max(8, _RULE_SHARE * luma.shape[1])
+    long = np.count_nonzero(edge, axis=1) >= least
+    long[long] = _longest_runs(edge[long]) >= least
     starts = long & ~np.concatenate([[False, False], long[:-2]]) & ~np.concatenate([[False], long[:-1]])
     return int(starts.sum())
 

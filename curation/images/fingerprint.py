@@ -33,7 +33,7 @@ def thumbnail(image: Image.Image, side: int = THUMBNAIL_SIDE) -> str:
         image: upright, mode L or RGB.
         side: pixels of the longer side.
     """
-    small = shrunk(image, side, Image.Resampling.LANCZOS)
+    small = shrunk(image, side, Image.Resampling.HAMMING)
     out = io.BytesIO()
     small.save(out, format="JPEG", quality=_QUALITY)
     return base64.b64encode(out.getvalue()).decode("ascii")

@@ -20,6 +20,8 @@ _DRAWN = ("chart", "diagram", "table", "structure", "equation", "sequence")
 _CAPTION_CAP = 4.0
 
 Rule = tuple[str, dict[str, float]]
+Named = tuple[str, int, str]
+"""As `named_kinds` yields them."""
 
 
 def decide(
@@ -37,9 +39,10 @@ def decide(
     """
     points: dict[str, float] = defaultdict(float)
     evidence: list[tuple[float, str]] = []
+    named = tuple(named_kinds(caption))
     rules = [
-        *_caption_rules(caption),
-        *_panel_rules(caption, panel_captions, features),
+        *_caption_rules(named),
+        *_panel_rules(named, panel_captions, features),
         *_feature_rules(features),
     ]
     for reason, given in rules:
@@ -55,25 +58,25 @@ def decide(
     return (ranked[0][0] if lead >= MIN_LEAD else ""), lines
 
 
-def _caption_rules(caption: str) -> list[Rule]:
+def _caption_rules(named: Sequence[Named]) -> list[Rule]:
     """Words of one kind count together, up to a cap: a long caption names many things."""
     gathered: dict[str, tuple[float, list[str]]] = {}
-    for kind, value, words in named_kinds(caption):
+    for kind, value, words in named:
         count = min(words.count(",") + 1, 2) if value != STRONG else 1
         total, said = gathered.get(kind, (0.0, []))
         gathered[kind] = (min(total + value * count, _CAPTION_CAP), [*said, words])
     return [(f"caption ({', '.join(said)})", {kind: total}) for kind, (total, said) in gathered.items()]
 
 
-def _panel_rules(caption: str, panel_captions: Sequence[str], seen: Features) -> list[Rule]:
+def _panel_rules(named: Sequence[Named], panel_captions: Sequence[str], seen: Features) -> list[Rule]:
     """Panels of different kinds make a compound image; panels that name none clearly are left out."""
     if len(panel_captions) < 2:
         return []
-    named = sorted({kind for text in panel_captions if (kind := _clear_kind(text))})
-    strong = sorted({kind for kind, value, _ in named_kinds(caption) if value == STRONG})
+    clear = sorted({kind for text in panel_captions if (kind := _clear_kind(text))})
+    strong = sorted({kind for kind, value, _ in named if value == STRONG})
     rules: list[Rule] = []
-    if len(named) >= 2:
-        rules.append((f"panels ({', '.join(named)})", {"compound": _CAPTION_CAP + 1.0}))
+    if len(clear) >= 2:
+        rules.append((f"panels ({', '.join(clear)})", {"compound": _CAPTION_CAP + 1.0}))
     elif len(strong) >= 2:
         rules.append((f"several kinds named ({', '.join(strong)})", {"compound": len(strong) + 1.5}))
     if seen.tone >= 0.12 and seen.white >= 0.2:

@@ -149,7 +149,7 @@ def _image_ids(figure: Figure) -> list[str]:
 
 IMAGES = RecordStage(
     name="images",
-    version=4,
+    version=5,
     inputs=(Input("extract.figures", Figure, by="id"),),
     outputs=(Table("images", FigureImage, ("id",)),),
     process=look,

@@ -10,6 +10,7 @@ import bisect
 import colorsys
 import hashlib
 import io
+import itertools
 import json
 import os
 import random
@@ -115,6 +116,7 @@ class BucketContents:
             folder = key.partition("/")[0]
             if _FOLDER.match(folder):
                 self._articles.setdefault(folder, []).append(key)
+        self._ordered = sorted((_bytes(key), key) for key in self._files)
         self._opened: dict[str, dict[str, BucketObject]] = {}
 
     def find(self, key: str) -> BucketObject | None:
@@ -132,12 +134,14 @@ class BucketContents:
             prefix: start of the keys.
             folders_only: the caller only asks which folders there are, so no placeholder must be drawn.
         """
-        found = {key for key in self._files if key.startswith(prefix)}
+        first = bisect.bisect_left(self._ordered, (_bytes(prefix), ""))
+        listed = (self._ordered[place][1] for place in range(first, len(self._ordered)))
+        found = set(itertools.takewhile(lambda key: key.startswith(prefix), listed))
         if not folders_only:
             for article in sorted(self._articles):
                 if f"{article}/".startswith(prefix) or prefix.startswith(f"{article}/"):
                     found.update(key for key in self._open(article) if key.startswith(prefix))
-        return sorted(found, key=lambda key: key.encode("utf-8", "surrogatepass"))
+        return sorted(found, key=_bytes)
 
     def _article_of(self, key: str) -> str | None:
         found = _METADATA.match(key)
@@ -183,6 +187,10 @@ class BucketContents:
         ]
         row["media_urls"] = [*(row.get("media_urls") or []), *added]
         return json.dumps(row, ensure_ascii=False).encode("utf-8")
+
+
+def _bytes(key: str) -> bytes:
+    return key.encode("utf-8", "surrogatepass")
 
 
 def _absent(hrefs: Sequence[str], names: Sequence[str]) -> Iterator[tuple[str, str, str]]:
