@@ -40,7 +40,7 @@ LARGE_ROWS = 50_000
 LARGE_BYTES = 500_000_000
 SEPARATE_MEMORY = "500MB"
 """Of the database of each process beside this one."""
-_LEAST_HERE = "1GB"
+_LEAST_HERE = "500MB"
 """What this process keeps, however many there are, where the limit is not less."""
 PAGE = "audit.html"
 _SHARED_HERE: dict[tuple[str, ...], Any] = {}
