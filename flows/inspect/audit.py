@@ -39,9 +39,7 @@ from schemas.wording import counted
 LARGE_ROWS = 50_000
 LARGE_BYTES = 500_000_000
 SEPARATE_MEMORY = "500MB"
-"""Of the database of each process beside this one."""
-_LEAST_HERE = "500MB"
-"""What this process keeps, however many there are, where the limit is not less."""
+"""Of the database of each process beside this one, and the least of the one here."""
 PAGE = "audit.html"
 _SHARED_HERE: dict[tuple[str, ...], Any] = {}
 """`Context.shared` of a process that plants defects for the audits of one command."""
@@ -69,7 +67,8 @@ def auditor(
 
     Args:
         against: directories or files of other benchmarks.
-        memory_limit: of DuckDB in all processes together, but for the least that each needs.
+        memory_limit: of DuckDB in all processes together, and of the texts that are compared in this one;
+            beside others each database may hold 500 MB all the same.
         workers: processes for the comparing engines.
         reporter: where progress goes.
 
@@ -169,10 +168,9 @@ class Auditor:
 
 
 def _share_here(memory_limit: str, workers: int) -> str:
-    """What the databases of other processes leave of a limit to the one here."""
-    whole = kib_of(memory_limit)
-    left = whole - workers * kib_of(SEPARATE_MEMORY)
-    return f"{max(left, min(whole, kib_of(_LEAST_HERE)))}KiB"
+    """Half of what other databases leave of a limit; texts that are compared lie in this process, too."""
+    whole, each = kib_of(memory_limit), kib_of(SEPARATE_MEMORY)
+    return f"{max((whole - workers * each) // 2, min(whole, each))}KiB"
 
 
 def _ended(steps: Generator[None, None, Audited]) -> Audited:
