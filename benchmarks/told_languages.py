@@ -1,4 +1,4 @@
-"""Whether a translation is in its language: langdetect and py3langid, alone and together.
+"""Whether a translation is in its language: langdetect and py3langid, alone and together, and our check.
 
 Both are told that the languages of queries are all there are. A text is rejected where its own is unlikelier
 than the bound; a planted one is the same text in another language in Latin script.
@@ -17,6 +17,7 @@ from benchmarks.translation_pairs import Pair
 from curation.extract.language import _detectors
 from curation.multilingual.checks import LEAST_LETTERS, LEAST_ODDS, LEAST_ODDS_OF_NAME
 from curation.multilingual.language import log_odds
+from curation.multilingual.name_runs import name_runs
 
 LATIN = ("de", "es", "fr", "it", "pt")
 _LIKELY = ("de", "en", "es", "fr", "it", "ja", "pt", "ru", "zh-cn", "zh-tw")
@@ -45,31 +46,43 @@ def by_langdetect(pair: Pair) -> bool:
 
 
 def by_py3langid(pair: Pair) -> bool:
-    """Whether py3langid does, as the check asks it."""
+    """Whether py3langid does."""
     return log_odds(pair.text).get(pair.language, 0) < (LEAST_ODDS_OF_NAME if _is_name(pair) else LEAST_ODDS)
 
 
-CONTESTANTS: Mapping[str, Callable[[bool, bool], bool]] = {
-    "langdetect": lambda one, other: one,
-    "py3langid (medqrels)": lambda one, other: other,
-    "either": lambda one, other: one or other,
-    "both": lambda one, other: one and other,
+def by_check(pair: Pair) -> bool:
+    """Whether our check does: names by their runs of letters, all else by py3langid."""
+    runs = name_runs(pair.language) if _is_name(pair) else None
+    if runs is None or (found := runs.odds(pair.text, pair.language)) is None:
+        return by_py3langid(pair)
+    return found[1] < runs.least[pair.language]
+
+
+CONTESTANTS: Mapping[str, Callable[[bool, bool, bool], bool]] = {
+    "langdetect": lambda one, other, ours: one,
+    "py3langid": lambda one, other, ours: other,
+    "either": lambda one, other, ours: one or other,
+    "both": lambda one, other, ours: one and other,
+    "medqrels": lambda one, other, ours: ours,
 }
+
+
+_TOLD: tuple[Told, ...] = (by_langdetect, by_py3langid, by_check)
 
 
 def measure(known: Sequence[Pair], share: Callable[[Sequence[bool]], Any]) -> dict[str, Any]:
     """Contestant -> kind of text -> shares of right texts rejected and of wrong ones found."""
     sources = by_source(known)
-    said: dict[str, dict[str, list[tuple[bool, bool]]]] = defaultdict(lambda: defaultdict(list))
+    said: dict[str, dict[str, list[tuple[bool, ...]]]] = defaultdict(lambda: defaultdict(list))
     for pair in known:
         if pair.language in LATIN:
             others = {language: text for language, text in sources[pair.source].items() if language in LATIN}
-            said[pair.kind]["rejected"].append((by_langdetect(pair), by_py3langid(pair)))
+            said[pair.kind]["rejected"].append(tuple(told(pair) for told in _TOLD))
             if (wrong := in_another(pair, others)) is not None:
-                said[pair.kind]["found"].append((by_langdetect(wrong), by_py3langid(wrong)))
+                said[pair.kind]["found"].append(tuple(told(wrong) for told in _TOLD))
     return {
         name: {
-            kind: {what: share([told(*both) for both in rows]) for what, rows in found.items()}
+            kind: {what: share([told(*each) for each in rows]) for what, rows in found.items()}
             for kind, found in said.items()
         }
         for name, told in CONTESTANTS.items()
@@ -86,7 +99,8 @@ def lines(result: Mapping[str, Any]) -> list[str]:
     )
     shown = [f"{kind}s ({measured[kind]['rejected']['n']})" for kind in kinds]
     rows = [
-        "Which language: right texts rejected / wrong ones found, of languages in Latin script.",
+        "Which language: right texts rejected / wrong ones found, of languages in Latin script. medqrels "
+        "tells that of names by their runs of letters, of all else by py3langid.",
         "",
         f"| told by | {' | '.join(shown)} |",
         f"|---|{'---|' * len(kinds)}",

@@ -8,7 +8,8 @@ English ones, names and definitions of HPO, and abstracts of SciELO articles.
 
     python -m benchmarks.translations [WORKSPACE]    measure, and write the results; a vocabulary is made in
                                                      WORKSPACE, or in a folder that is removed again
-    python -m benchmarks.translations --fit          write curation/multilingual/fitted.toml from one half
+    python -m benchmarks.translations --fit          write fitted.toml and name_runs.toml of
+                                                     curation/multilingual from one half
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from annotation.agreement.precision import wilson
-from benchmarks import denial_weights, told_languages, translated_concepts
+from benchmarks import denial_weights, name_weights, told_languages, translated_concepts
 from benchmarks.measure import ROOT, cpu_seconds, save
 from benchmarks.planted_translations import PLANTS, by_source
 from benchmarks.translation_pairs import LANGUAGES, Pair, pairs
@@ -32,6 +33,7 @@ from curation.multilingual.scores import Checked, Fault
 from curation.multilingual.words import denials, words_of
 
 FITTED = ROOT / "curation/multilingual/fitted.toml"
+NAME_RUNS = FITTED.with_name("name_runs.toml")
 LEAST = 20
 EACH, UNSHOWN = 3000, 400
 """Pairs of one kind and language at most, the first in order of their hash; of those, for a vocabulary."""
@@ -218,7 +220,9 @@ def main() -> None:
     """Fit, or measure."""
     known = pairs()
     if "--fit" in sys.argv:
-        FITTED.write_text(fitted([pair for pair in known if pair.half == "fit"]), "utf-8")
+        half = [pair for pair in known if pair.half == "fit"]
+        FITTED.write_text(fitted(half), "utf-8")
+        NAME_RUNS.write_text(name_weights.fitted(half), "utf-8")
         return
     chosen = limited((pair for pair in known if pair.half == "test"), EACH)
     speed = limited(chosen, 200)

@@ -15,6 +15,7 @@ from curation.fidelity.sides import sides
 from curation.multilingual.back import Back, control, differences, is_copy
 from curation.multilingual.denial import seen
 from curation.multilingual.language import log_odds
+from curation.multilingual.name_runs import name_runs
 from curation.multilingual.named import Concepts, fidelity, says
 from curation.multilingual.numbers import Numeral, english_numerals, numerals, plain
 from curation.multilingual.scores import Checked, Fault, Score, scored
@@ -151,6 +152,9 @@ def _language(text: str, words: Words, is_asked: bool) -> Score:
     if "Latin" not in words.scripts:
         text = _LATIN_WORD.sub(" ", text)  # names and short forms
     letters = sum(map(len, _WORD.findall(text)))
+    is_name = not is_asked and letters < LEAST_LETTERS
+    if is_name and (told := _language_of_name(text, words)) is not None:
+        return told
     if letters < (LEAST_UNSPACED if words.is_unspaced else LEAST_TOLD):
         return Score("language", "not_run", None, "too short to tell languages of one script apart")
     if words.needs:  # kana are written in no other language; without any, `script` has looked already
@@ -159,10 +163,21 @@ def _language(text: str, words: Words, is_asked: bool) -> Score:
     found = log_odds(text)
     if not found:
         return Score("language", "not_run", None, "no letter that tells")
-    is_name = not is_asked and letters < LEAST_LETTERS
     likely, odds = max(found, key=lambda language: (found[language], language)), found[words.language]
     least = LEAST_ODDS_OF_NAME if is_name else LEAST_ODDS
     return scored("language", Fault.WRONG_LANGUAGE, odds < least, odds / 100, likely)
+
+
+def _language_of_name(text: str, words: Words) -> Score | None:
+    """None where its script tells, or nothing is known of such names."""
+    runs = name_runs(words.language)
+    if runs is None or words.needs & {script_of(char) for char in text}:
+        return None
+    if (found := runs.odds(text, words.language)) is None:
+        return None
+    likely, odds = found
+    is_other = odds < runs.least[words.language]
+    return scored("language", Fault.WRONG_LANGUAGE, is_other, odds / 10, likely)
 
 
 def _remainder(source: str, text: str, words: Words, is_asked: bool) -> Score:
