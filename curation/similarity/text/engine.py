@@ -35,7 +35,8 @@ SHARED_PRINTS = 0.08
 """Nominated pairs share at least this part of the fingerprints of the text that has fewer."""
 LONGEST = 50_000
 """Tokens of a text that are compared for near-duplicates."""
-_BLOCK = 60_000
+_BLOCK = 20_000
+"""Pairs whose texts are held at once: some kilobytes each."""
 
 
 def exact_groups(texts: Texts) -> list[list[str]]:
