@@ -228,7 +228,7 @@ def main() -> None:
     speed = limited(chosen, 200)
     seconds = cpu_seconds(lambda: [_checked(pair) for pair in speed])
     with tempfile.TemporaryDirectory() as made:
-        concepts = _concepts(chosen, Path(sys.argv[1] if sys.argv[1:] else made))
+        concepts = _concepts(chosen, Path(sys.argv[1]) if sys.argv[1:] else Path(made) / "workspace")
     save(
         "translations",
         {
