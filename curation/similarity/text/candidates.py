@@ -5,8 +5,9 @@ Fingerprints of very many texts are boilerplate: they nominate no pair, or only 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -21,6 +22,10 @@ _SLICE = 1 << 22
 _PAIRS = 100_000
 _MOST = 30_000_000
 """Pairs nominated at most; more would not fit in memory, so the most frequent fingerprints are left out."""
+_PART = 1 << 21
+"""Pairs made or counted at once: ten numbers each for that time, one number afterwards."""
+Wanted = Callable[[I64, I64, I64], Bool]
+"""Which pairs are worth reading, by row of the one, row of the other and fingerprints they share."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,19 +46,16 @@ class Suppressed:
 
 @dataclass(frozen=True, slots=True)
 class Nominated:
-    """Pairs of rows in order, with the number of fingerprints they share."""
+    """Pairs of rows in order."""
 
     one: I64
     other: I64
-    shared: I64
     suppressed: Suppressed
 
-    def kept(self, mask: Bool) -> Nominated:
-        """Some of the pairs."""
-        return Nominated(self.one[mask], self.other[mask], self.shared[mask], self.suppressed)
 
-
-def across(one: Sketch, other: Sketch, limit: int, *, neighbours: bool) -> Nominated:
+def across(
+    one: Sketch, other: Sketch, limit: int, *, neighbours: bool, wanted: Wanted | None = None
+) -> Nominated:
     """Pairs of two sets that share a fingerprint.
 
     Args:
@@ -62,11 +64,11 @@ def across(one: Sketch, other: Sketch, limit: int, *, neighbours: bool) -> Nomin
         limit: fingerprints in more texts of either set than this are boilerplate.
         neighbours: whether boilerplate still nominates texts that stand beside each other when ordered by
             their smallest fingerprint, so that the many copies of one text are found.
+        wanted: which of the pairs to keep; all without it.
     """
-    if len(one.postings) > len(other.postings):
-        swapped = across(other, one, limit, neighbours=neighbours)
-        order = np.lexsort((swapped.one, swapped.other))
-        return Nominated(swapped.other[order], swapped.one[order], swapped.shared[order], swapped.suppressed)
+    is_turned = len(one.postings) > len(other.postings)
+    if is_turned:
+        one, other = other, one
     bits = np.uint64(max(one.bits, other.bits))
     parts = list(_shared(one.postings, other.postings, bits))
     starts, counts, low, matched = (
@@ -75,30 +77,37 @@ def across(one: Sketch, other: Sketch, limit: int, *, neighbours: bool) -> Nomin
     )
     limit = _affordable(np.maximum(counts, matched), counts * matched, limit)
     common = (counts > limit) | (matched > limit)
-    pairs = [_product(one, starts[~common], counts[~common], other, low[~common], matched[~common])]
     mine = _rows(one, _spread(starts[common], counts[common]))
     theirs = _rows(other, _spread(low[common], matched[common]))
+    beside: U64 = np.zeros(0, np.uint64)
     if neighbours and common.any():
         groups = np.arange(int(common.sum()))
-        pairs.append(
-            _beside(
-                (np.repeat(groups, counts[common]), mine, _smallest(one)[mine] >> bits),
-                (np.repeat(groups, matched[common]), theirs, _smallest(other)[theirs] >> bits),
-            )
+        beside = _beside(
+            (np.repeat(groups, counts[common]), mine, _smallest(one)[mine] >> bits),
+            (np.repeat(groups, matched[common]), theirs, _smallest(other)[theirs] >> bits),
         )
     suppressed = Suppressed(
         int(common.sum()), len(mine) + len(theirs), len(np.unique(mine)) + len(np.unique(theirs)), limit
     )
-    return _counted(np.concatenate(pairs), suppressed)
+    begin, count, at, width = (column[~common] for column in (starts, counts, low, matched))
+    del parts, starts, counts, low, matched, mine, theirs
+
+    def made(part: slice) -> U64:
+        pairs = _product(one, begin[part], count[part], other, at[part], width[part])
+        return _turned(pairs) if is_turned else pairs
+
+    pairs = _in_parts(count * width, made, _turned(beside) if is_turned else beside)
+    return _counted(pairs, suppressed, wanted)
 
 
-def within(one: Sketch, rows_used: Bool, limit: int) -> Nominated:
+def within(one: Sketch, rows_used: Bool, limit: int, wanted: Wanted | None = None) -> Nominated:
     """Pairs of one set (first row before the second) that share a fingerprint; boilerplate among neighbours.
 
     Args:
         one: the set.
         rows_used: which rows take part, e.g. one of each group of exact duplicates.
         limit: see `across`.
+        wanted: see `across`.
     """
     keys, rows = _repeated(one)
     starts, counts = runs(keys)
@@ -108,15 +117,20 @@ def within(one: Sketch, rows_used: Bool, limit: int) -> Nominated:
     starts, counts = runs(groups)
     limit = _affordable(counts, counts * (counts - 1) // 2, limit)
     crowded = counts > limit
-    pairs = [_triangle(rows, starts[~crowded], counts[~crowded])]
     places = _spread(starts[crowded], counts[crowded])
+    neighbours: U64 = np.zeros(0, np.uint64)
     if len(places):
         order = np.lexsort((rows[places], _smallest(one)[rows[places]], groups[places]))
         chain, same = rows[places][order], groups[places][order]
         beside = same[1:] == same[:-1]
-        pairs.append(_packed(chain[:-1][beside], chain[1:][beside], ordered=True))
+        neighbours = _packed(chain[:-1][beside], chain[1:][beside], ordered=True)
     suppressed = Suppressed(int(crowded.sum()), len(places), len(np.unique(rows[places])), limit)
-    return _counted(np.concatenate(pairs), suppressed)
+    begin, count = starts[~crowded], counts[~crowded]
+
+    def made(part: slice) -> U64:
+        return _triangle(rows, begin[part], count[part])
+
+    return _counted(_in_parts(count * (count - 1) // 2, made, neighbours), suppressed, wanted)
 
 
 def share_fingerprint(one: Sketch, other: Sketch, rows: I64, other_rows: I64) -> Bool:
@@ -251,6 +265,12 @@ def _packed(one: I64, other: I64, *, ordered: bool = False) -> U64:
     return result
 
 
+def _turned(pairs: U64) -> U64:
+    """The second row first."""
+    result: U64 = (pairs << np.uint64(32)) | (pairs >> np.uint64(32))
+    return result
+
+
 def _product(one: Sketch, starts: I64, counts: I64, other: Sketch, low: I64, matched: I64) -> U64:
     """Every row of each run with every row of the run beside it."""
     sizes = counts * matched
@@ -296,10 +316,37 @@ def _nearest(groups: I64, rows: I64, second: I64, which: int, *, forward: bool) 
     return rows[found], rows[last[found]]
 
 
-def _counted(pairs: U64, suppressed: Suppressed) -> Nominated:
+def _in_parts(sizes: I64, made: Callable[[slice], U64], more: U64) -> U64:
+    """The pairs of all groups, made of few groups at a time, and some more.
+
+    Args:
+        sizes: pairs of each group.
+        made: the pairs of neighbouring groups.
+        more: further pairs.
+    """
+    ends = np.concatenate(([0], np.cumsum(sizes)))
+    found = np.empty(int(ends[-1]) + len(more), np.uint64)
+    found[int(ends[-1]) :] = more
+    cuts = np.searchsorted(ends, np.arange(0, int(ends[-1]), _PART))
+    for first, last in pairwise([*cuts.tolist(), len(sizes)]):
+        found[ends[first] : ends[last]] = made(slice(first, last))
+    return found
+
+
+def _counted(pairs: U64, suppressed: Suppressed, wanted: Wanted | None) -> Nominated:
+    """Each pair once, if it is wanted."""
     pairs.sort()
-    starts, counts = runs(pairs)
-    distinct = pairs[starts]
-    one = (distinct >> np.uint64(32)).astype(np.int64)
-    other = (distinct & np.uint64(0xFFFFFFFF)).astype(np.int64)
-    return Nominated(one, other, counts, suppressed)
+    found: list[U64] = [np.zeros(0, np.uint64)]
+    begin = 0
+    while begin < len(pairs):
+        end = int(np.searchsorted(pairs, pairs[min(begin + _PART, len(pairs)) - 1], "right"))
+        starts, shared = runs(pairs[begin:end])
+        distinct = pairs[begin:end][starts]
+        found.append(distinct if wanted is None else distinct[wanted(*_unpacked(distinct), shared)])
+        begin = end
+    return Nominated(*_unpacked(np.concatenate(found)), suppressed)
+
+
+def _unpacked(pairs: U64) -> tuple[I64, I64]:
+    """The two rows of each pair."""
+    return (pairs >> np.uint64(32)).astype(np.int64), (pairs & np.uint64(0xFFFFFFFF)).astype(np.int64)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from rapidfuzz.distance import LCSseq
@@ -87,23 +88,23 @@ def near_pairs(one: Texts, other: Texts | None = None, threshold: float = NEAR) 
     key = f"near {threshold}"
     if other is None and key in one.memo:
         return one.memo[key]  # type: ignore[no-any-return]
+    second = one if other is None else other
+    plausible = partial(_plausible, one, second, threshold)
     if other is None:
         used = _firsts(one)
-        nominated = within(one.sketch, used, CROWDED)
+        chosen = within(one.sketch, used, CROWDED, plausible)
         quick = short.pairs(one, used=used)
     else:
-        nominated = across(one.sketch, other.sketch, CROWDED, neighbours=True)
+        chosen = across(one.sketch, other.sketch, CROWDED, neighbours=True, wanted=plausible)
         quick = short.pairs(one, other)
-    second = one if other is None else other
     found = {(a, b): value for a, b, value in quick}
-    chosen = nominated.kept(_plausible(one, second, nominated, threshold))
     for a, b, value in _similar(one, second, chosen, threshold):
         found.setdefault((a, b), value)
     if other is not None:
         found.update(((pair.one_row, pair.other_row), 1.0) for pair in exact_pairs(one, other).pairs)
     rows = [(a, b, value) for (a, b), value in found.items()]
     verified = len(chosen.one) + len(quick)
-    result = _matches(one, second, rows, verified, nominated.suppressed, same=other is None)
+    result = _matches(one, second, rows, verified, chosen.suppressed, same=other is None)
     if other is None:
         one.memo[key] = result
     return result
@@ -123,15 +124,13 @@ def copied_spans(probe: Texts, texts: Texts, limit: int = COMMON) -> Matches:
 def copied_in(one: Texts, other: Texts, rows: I64, other_rows: I64) -> list[tuple[int, int, float]]:
     """Of some pairs of rows, those that share a run of SPAN words, with its words; boilerplate too."""
     mask = share_fingerprint(one.sketch, other.sketch, rows, other_rows)
-    pairs = Nominated(rows[mask], other_rows[mask], np.ones(int(mask.sum()), np.int64), Suppressed())
-    return list(_copied(one, other, pairs))
+    return list(_copied(one, other, Nominated(rows[mask], other_rows[mask], Suppressed())))
 
 
 def standing_in(one: Texts, other: Texts, rows: I64, other_rows: I64) -> list[tuple[int, int]]:
     """Of some pairs of rows, those where all tokens of the first stand together in the second."""
     found = []
-    pairs = Nominated(rows, other_rows, np.ones(len(rows), np.int64), Suppressed())
-    for block, first, second in _blocks(one, other, pairs):
+    for block, first, second in _blocks(one, other, Nominated(rows, other_rows, Suppressed())):
         for a, b in block:
             part, whole = first[a].hashes.tobytes(), second[b].hashes.tobytes()
             at = whole.find(part) if part else -1
@@ -150,13 +149,13 @@ def _firsts(texts: Texts) -> Bool:
     return used
 
 
-def _plausible(one: Texts, other: Texts, pairs: Nominated, threshold: float) -> Bool:
+def _plausible(one: Texts, other: Texts, threshold: float, rows: I64, other_rows: I64, shared: I64) -> Bool:
     """Pairs whose lengths and shared fingerprints allow the similarity asked for."""
-    first, second = one.sketch.counts[pairs.one], other.sketch.counts[pairs.other]
+    first, second = one.sketch.counts[rows], other.sketch.counts[other_rows]
     alike = 2 * np.minimum(first, second).astype(np.int64) >= threshold * (first.astype(np.int64) + second)
-    fewer = np.minimum(_prints(one)[pairs.one], _prints(other)[pairs.other])
-    long = np.maximum(one.sketch.halves[pairs.one], other.sketch.halves[pairs.other]) >= 2 * SPAN
-    result: Bool = alike & long & (pairs.shared >= SHARED_PRINTS * fewer)
+    fewer = np.minimum(_prints(one)[rows], _prints(other)[other_rows])
+    long = np.maximum(one.sketch.halves[rows], other.sketch.halves[other_rows]) >= 2 * SPAN
+    result: Bool = alike & long & (shared >= SHARED_PRINTS * fewer)
     return result
 
 

@@ -279,12 +279,31 @@ def test_too_many_pairs_lower_the_limit_and_say_so(monkeypatch: pytest.MonkeyPat
     assert 5 <= found.suppressed.limit < 30 and found.suppressed.texts == 31
 
 
-def test_slices_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+def turned(matches: Matches) -> list[tuple[str, str, float]]:
+    return sorted((pair.other, pair.one, pair.value) for pair in matches.pairs)
+
+
+def test_parts_and_the_order_of_the_sets_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     rows = [" ".join(paragraph(60)) for _ in range(40)]
     rows += [row.replace("1", "2", 1) for row in rows[:20]] + [
-        f"{rows[0]} tail {number}" for number in range(3)
+        f"{rows[0]} tail {number}" for number in range(CROWDED + 3)
     ]
-    before = [near_pairs(texts(rows)), copied_spans(texts(rows[:10], "p"), texts(rows))]
-    monkeypatch.setattr(candidates, "_SLICE", 7)
-    assert [near_pairs(texts(rows)), copied_spans(texts(rows[:10], "p"), texts(rows))] == before
-    assert len(before[0].pairs) >= 23
+    few = [f"{rows[0]} end", f"{rows[5]} end", *rows[10:20]]
+
+    def compared() -> list[Matches]:
+        return [
+            near_pairs(texts(rows)),
+            near_pairs(texts(rows), texts(few, "p")),
+            near_pairs(texts(few, "p"), texts(rows)),
+            copied_spans(texts(rows), texts(few, "p")),
+            copied_spans(texts(few, "p"), texts(rows)),
+        ]
+
+    before = compared()
+    assert len(before[0].pairs) > 23 and len(before[1].pairs) > CROWDED
+    assert [(pair.one, pair.other, pair.value) for pair in before[1].pairs] == turned(before[2])
+    assert [(pair.one, pair.other, pair.value) for pair in before[3].pairs] == turned(before[4])
+    for name, value in (("_SLICE", 7), ("_PART", 3), ("_PART", 1000)):
+        with monkeypatch.context() as changed:
+            changed.setattr(candidates, name, value)
+            assert compared() == before, name
