@@ -12,6 +12,7 @@ import argparse
 import json
 import os
 import shutil
+import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping
@@ -31,6 +32,21 @@ from sources.store import md5_hex
 NAME = "articles_at_size"
 SIZES = (1_000, 10_000)
 STEPS = ("crawl", "extract", "ground")
+KINDS = ("hyde", "query2doc")
+SPEC = f"""name = "asked"
+title = "Asked"
+licence_profile = "noncommercial"
+[citation]
+year = 2026
+[baselines]
+systems = []
+[prompts]
+stages = {json.dumps(KINDS)}
+[tasks.visual_context]
+[tasks.image_search]
+[tasks.summary]
+"""
+"""No case_study: with the embedded vocabulary hardly any of its cases has a positive."""
 MILLION, DAY_HOURS = 1_000_000, 24
 RATE = PmcSettings().requests_per_second
 
@@ -102,11 +118,30 @@ def size(count: int, folder: Path) -> dict[str, Any]:
         steps = each_once(folder / "figures.json", STEPS, run)
     return {
         "articles": count,
-        "xml_mb": round(size_of(bucket) / 1e6, 1),
+        "bucket_mb": round(size_of(bucket) / 1e6, 1),
         "requests": steps["crawl"].pop("requests"),
         **steps,
         "stage_seconds": stage_seconds(workspace),
     }
+
+
+def asked(folder: Path) -> dict[str, int]:
+    """What a language model would be asked of the articles of a size: prompts, and tokens at most."""
+    workspace, spec = folder / "workspace", folder / "spec.toml"
+
+    def run(_: str) -> dict[str, int]:
+        spec.write_text(SPEC, encoding="utf-8")
+        program = [str(Path(sys.executable).parent / "medqrels")]
+        chosen = ["--spec", str(spec), "--workspace", str(workspace)]
+        subprocess.run([*program, "build", *chosen], check=True, capture_output=True)
+        of_model = ["--model", "any", "--price-in", "1", "--price-out", "1", "--dry-run", "--json"]
+        told = subprocess.run([*program, "answer", *chosen, *of_model], capture_output=True, text=True)
+        stages = json.loads(told.stdout)["stages"]
+        costs = [MILLION * float(stage["costs_at_most"]) for stage in stages]
+        return {"prompts": sum(stage["calls"] for stage in stages), "tokens_at_most": round(sum(costs))}
+
+    found = each_once(folder / "asked.json", ["asked"], run)["asked"]
+    return {key: found[key] for key in ("prompts", "tokens_at_most")}
 
 
 def of_million(small: Mapping[str, Any], large: Mapping[str, Any]) -> dict[str, Any]:
@@ -119,30 +154,38 @@ def of_million(small: Mapping[str, Any], large: Mapping[str, Any]) -> dict[str, 
             one, other = one[key], other[key]
         return float(other[keys[-1]] - one[keys[-1]]) * times
 
+    moved = {
+        name: {step: round(large[step][key] * MILLION / large["articles"] / 1e3, 1) for step in STEPS}
+        for name, key in (("read_gb", "io_read_mb"), ("written_gb", "io_write_mb"))
+    }
     return {
         "cpu_hours": {step: round(more(step, "cpu_seconds") / 3600, 1) for step in STEPS},
+        **moved,
         "kept_gb": {step: round(more(step, "written_mb") / 1e3, 1) for step in STEPS},
         "requests": round(more("requests")),
-        "xml_gb": round(more("xml_mb") / 1e3, 1),
+        "fetched_gb": round(more("bucket_mb") / 1e3, 1),
     }
 
 
 def table(result: Mapping[str, Any]) -> list[str]:
     """What was measured at both sizes, and a million projected from it."""
     million = result["a_million"]
+    shown = ("io_read_mb", "io_write_mb", "written_mb")
     return [
-        "| articles | step | clock | CPU | articles per CPU s | memory, resident | written |",
-        "|---:|---|---:|---:|---:|---:|---:|",
+        "| articles | step | clock | CPU | articles per CPU s | memory, resident | read | written | kept |",
+        "|---:|---|---:|---:|---:|---:|---:|---:|---:|",
         *(
             f"| {found['articles']:,} | {step} | {row['seconds']:,.0f} s | {row['cpu_seconds']:,.0f} s "
-            f"| {found['articles'] / row['cpu_seconds']:,.1f} | {row['peak_rss_mb']:,} MB "
-            f"| {row['written_mb']:,.0f} MB |"
+            f"| {found['articles'] / row['cpu_seconds']:,.1f} | {row['peak_rss_mb']:,} MB | "
+            + " | ".join(f"{row[key]:,.0f} MB" if key in row else "–" for key in shown)
+            + " |"
             for found in result["sizes"].values()
             for step, row in ((step, found[step]) for step in STEPS)
         ),
         *(
-            f"| {MILLION:,}, projected | {step} | | {million['cpu_hours'][step]:,} h | | "
-            f"| {million['kept_gb'][step]:,} GB |"
+            f"| {MILLION:,}, projected | {step} | | {million['cpu_hours'][step]:,} h | | | "
+            + " | ".join(f"{million[name][step]:,} GB" for name in ("read_gb", "written_gb", "kept_gb"))
+            + " |"
             for step in STEPS
         ),
     ]
@@ -152,18 +195,24 @@ def limits(result: Mapping[str, Any]) -> list[str]:
     """How far one machine goes, by what was measured."""
     million = result["a_million"]
     a_day = MILLION * DAY_HOURS / (million["cpu_hours"]["extract"] + million["cpu_hours"]["ground"])
-    asked = million["requests"] / MILLION
+    requests = million["requests"] / MILLION
     larger = list(result["sizes"].values())[-1]
     memory = max(larger[step]["peak_rss_mb"] for step in STEPS)
+    model, count = result["asked"], next(iter(result["sizes"].values()))["articles"]
+    tokens = model["tokens_at_most"] / count * MILLION
     return [
         f"* **Processors**: a core extracts and grounds {a_day:,.0f} articles a day, sixteen cores "
         f"{16 * a_day / 1e6:.1f} million.",
-        f"* **Network**: {asked:.1f} requests an article; at {RATE:.0f} a second, as by default, "
-        f"{RATE * DAY_HOURS * 3600 / asked:,.0f} articles a day, whatever the machine.",
+        f"* **Network**: {requests:.1f} requests an article; at {RATE:.0f} a second, as by default, "
+        f"{RATE * DAY_HOURS * 3600 / requests:,.0f} articles a day, whatever the machine.",
         f"* **Disk**: {sum(million['kept_gb'].values()):,.0f} GB for a million articles with small images; "
         "real images take more, and merged tables and releases come on top (see the sizes above).",
         f"* **Memory**: {memory:,} MB for all processes at {larger['articles']:,} articles; it grows with "
         "the processes, not with the articles.",
+        f"* **Tokens**: none, unless a spec asks for a language model. For {' and '.join(KINDS)} of "
+        f"visual_context, image_search and summary, {count:,} articles gave {model['prompts']:,} prompts: "
+        f"{tokens / 1e9:.1f} billion tokens at most for a million articles, a token a byte and every answer "
+        "as long as it may be.",
     ]
 
 
@@ -179,7 +228,8 @@ def section() -> list[str]:
         "Shared articles repeated, each with ids of its own, crawled from a server on loopback that shares "
         "the machine, extracted and grounded by two processes; pictures are drawn, small. "
         f"A million is projected from what the larger size took more: {million['requests']:,} requests, "
-        f"{million['xml_gb']:,} GB of XML. `python -m benchmarks.articles_at_size`",
+        f"{million['fetched_gb']:,} GB fetched. Read and written is what passed read and write calls, from "
+        "cache or disk; kept is what the workspace grew by. `python -m benchmarks.articles_at_size`",
         "",
         *table(result),
         "",
@@ -198,10 +248,11 @@ def main() -> int:
     try:
         counts = sorted(int(count) for count in chosen.sizes.split(","))
         sizes = {str(count): size(count, folder / str(count)) for count in counts}
+        model = asked(folder / str(counts[0]))
     finally:
         if chosen.keep is None:
             shutil.rmtree(folder, ignore_errors=True)
-    result = {"sizes": sizes, "a_million": of_million(*list(sizes.values())[-2:])}
+    result = {"sizes": sizes, "asked": model, "a_million": of_million(*list(sizes.values())[-2:])}
     page.put("articles", [*table(result), "", *limits(result)])
     print(save(NAME, result))
     return 0

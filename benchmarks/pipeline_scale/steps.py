@@ -72,7 +72,8 @@ def measured(
 
     Returns:
         Seconds by the clock, CPU seconds of the process tree, its peak memory in MB (resident; `pss` counts
-        shared pages once), MB added to the workspace, most scratch space in MB, and what was said when.
+        shared pages once), MB added to the workspace, MB that it and its descendants read and wrote, most
+        scratch space in MB, and what was said when.
 
     Raises:
         RuntimeError: the command failed; says its last lines.
@@ -88,6 +89,7 @@ def measured(
         )  # fmt: skip
         with _watching(child, Path(folder), workspace) as (peak, scratch):
             lines = _read(child, started)
+            moved = _moved(child.pid)
             code = child.wait()
         seconds, after = time.perf_counter() - started, os.times()
     if code not in accepted:
@@ -98,6 +100,7 @@ def measured(
         "peak_rss_mb": peak.resident // 1024,
         "peak_pss_mb": peak.proportional // 1024,
         "written_mb": round((size_of(workspace) - before) / 1e6, 1),
+        **moved,
         "scratch_mb": round(scratch.most / 1e6, 1),
         "exit": code,
         "said": [line for line in lines if not _PROGRESS.search(str(line[2]))],
@@ -125,6 +128,19 @@ def _read(child: subprocess.Popen[str], started: float) -> list[tuple[float, flo
             lines.append((round(time.perf_counter() - started, 1), _cpu_seconds(child.pid), text[:300]))
             print(f"{lines[-1][0]:8.1f} s {lines[-1][1]:8.1f}  {text[:150]}", file=sys.stderr, flush=True)
     return lines
+
+
+def _moved(pid: int) -> dict[str, float]:
+    """MB that passed read and write calls of a process that ends, and of those it waited for.
+
+    Files and pipes, from the cache or the disk; sockets are no files.
+    """
+    os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
+    counters = dict(line.split(": ") for line in Path(f"/proc/{pid}/io").read_text("ascii").splitlines())
+    return {
+        f"io_{name}_mb": round(int(counters[key]) / 1e6, 1)
+        for name, key in (("read", "rchar"), ("write", "wchar"))
+    }
 
 
 def _cpu_seconds(pid: int) -> float:
