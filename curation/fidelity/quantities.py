@@ -25,8 +25,8 @@ _UNITS: Mapping[str, str] = {
     "/min": "beats(?:/|\\s+per\\s+|\\s+a\\s+)min(?:ute)? breaths(?:/|\\s+per\\s+|\\s+a\\s+)min(?:ute)?"
     " (?:/|per\\s+)min(?:ute)? times(?:/|\\s+per\\s+|\\s+a\\s+)min(?:ute)? bpm",
     "%": "% percent per\\s?cent",
-    "c": "°\\s?c ℃ degrees?\\s+(?:celsius|centigrade|c) c",
-    "f": "°\\s?f ℉ degrees?\\s+(?:fahrenheit|f) f",
+    "c": "[°º]\\s?c ℃ degrees?\\s+(?:celsius|centigrade|c) c",
+    "f": "[°º]\\s?f ℉ degrees?\\s+(?:fahrenheit|f) f",
     "mmhg": "mm\\s?hg millimet(?:re|er)s?\\s+of\\s+mercury",
     "cmh2o": "cm\\s?h2o",
     "bmi": "kg/m(?:2|²)",

@@ -35,7 +35,7 @@ class Translation:
 
 LEAST_ODDS, LEAST_ODDS_OF_NAME = -50, -220
 """Hundredths of a log-odds of its language against the likeliest other one, below which a text is of that: of
-questions and what is as long, and of names, as the Romance languages share many a name of a disease."""
+questions and what is as long, and of names of which no run of letters is known."""
 LEAST_LETTERS = 40
 """Letters of what is no name, of a language with spaces."""
 LEAST_TOLD, LEAST_UNSPACED = 12, 5

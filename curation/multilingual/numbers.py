@@ -34,6 +34,9 @@ _NAME_BEFORE = re.compile(r"[a-zα-ω]-?\Z")
 _RANGE_OF_SCALE = re.compile(
     r"\b(\d[\d.,]*)(\s*(?:and|to|or|[-–])\s*\d[\d.,]*\s*)(hundred|thousand|million|billion)\b"
 )
+_ORDINAL_AS_DEGREE = re.compile("º(?=[ \u00a0]?[CF]\\b)")
+_ENDING = re.compile(r"-?[^\W\d_]{1,4}\s+")
+"""Of an ordinal number: the 28th week, la 28e semaine, 28-ой недели."""
 _SPACE = re.compile(r"[\s\u00ad\-‐‑‒–—]*")
 
 
@@ -86,7 +89,7 @@ def _shared_scales(text: str) -> str:
 
 def plain(text: str) -> str:
     """A text in NFKC, where full-width digits are plain ones; superscripts stay apart from their base."""
-    return unicodedata.normalize("NFKC", re.sub(r"([²³])", r"^\1", text))
+    return unicodedata.normalize("NFKC", re.sub(r"([²³])", r"^\1", _ORDINAL_AS_DEGREE.sub("°", text)))
 
 
 def _in_digits(text: str, words: Words) -> Iterator[tuple[int, Numeral]]:
@@ -162,12 +165,16 @@ def _scale(text: str, end: int, words: Words) -> tuple[int, int]:
 
 
 def _unit(text: str, end: int, words: Words) -> str:
+    """What stands behind a number, or behind its ending."""
     gap = _SPACE.match(text, end)
-    at = gap.end() if gap else end
-    for form, unit in words.units:
-        if form.match(text, at):
+    ending = _ENDING.match(text, end)
+    for at in (gap.end() if gap else end, ending.end() if ending else end):
+        for form, unit in words.units:
+            if form.match(text, at):
+                return unit
+        if unit := unit_at(text, at):
             return unit
-    return unit_at(text, at)
+    return ""
 
 
 def _in_words(text: str, words: Words) -> Iterator[tuple[int, Numeral]]:

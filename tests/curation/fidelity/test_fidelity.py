@@ -171,6 +171,7 @@ def test_a_concept_is_told_by_words_of_its_definition_beside_words_that_are_new(
         ("45-year", "54-year", "number_changed"),
         ("2-day", "2-week", "unit_changed"),
         ("38.5 °C", "38.5 °F", "unit_changed"),
+        ("38.5 °C", "38.5 ºF", "unit_changed"),
         ("9.1 g/dL and albumin 3.2", "3.2 g/dL and albumin 9.1", "number_changed"),
         ("120/80", "80/120", "number_changed"),
         ("left knee", "right knee", "side_changed"),

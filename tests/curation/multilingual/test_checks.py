@@ -399,6 +399,28 @@ def test_the_same_number_of_something_else_lends_no_unit() -> None:
     assert faults(source, text.format("semanas"), "es") == (Fault.UNIT_CHANGED,)
 
 
+@pytest.mark.parametrize(
+    ("source", "other", "language", "text"),
+    [
+        ("Cells grow at 37 °C.", "Cells grow at 37 °F.", "pt", "As células crescem a 37 ºC."),
+        ("fever in the 2nd week", "fever in the 2nd month", "pt", "febre na 2ª semana"),
+        ("a risk after 28 weeks", "a risk after 28 days", "ru", "риск после 28-ой недели"),
+    ],
+)
+def test_signs_and_endings_of_ordinals_hide_no_unit(
+    source: str, other: str, language: str, text: str
+) -> None:
+    assert faults(source, text, language) == ()
+    assert faults(other, text, language) == (Fault.UNIT_CHANGED,)
+
+
+def test_a_side_is_told_as_the_first_part_of_a_german_word() -> None:
+    assert faults("Left bundle branch block", "Linksschenkelblock", "de") == ()
+    assert faults("Bundle branch block", "Linksschenkelblock", "de") == (Fault.SIDE_CHANGED,)
+    assert faults("Right bundle branch block", "Linksschenkelblock", "de") == (Fault.SIDE_CHANGED,)
+    assert Fault.SIDE_CHANGED not in faults("forensic medicine", "Rechtsmedizin", "de")
+
+
 def back_of(text: str, known: Sequence[str], back: str = ASKED) -> tuple[str, str, tuple[Fault, ...]]:
     """(status, detail, faults) of a Spanish translation that an engine translated back."""
     found = check(Translation(ASKED, text, "es"), back=Back("engine", back, known))
