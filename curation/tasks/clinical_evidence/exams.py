@@ -198,7 +198,7 @@ QUESTIONS = RecordStage(
 )
 CHECKED = RecordStage(
     name=f"{NAME}_checked",
-    version=4,
+    version=5,
     inputs=(
         Input(EXAMS, Vignette, by="unit"),
         Input(f"{NAME}_rewrites.rewrites", Rewrite, by="unit"),

@@ -155,7 +155,7 @@ def _translated_ids(
 
 CHECKED = RecordStage(
     name=f"{NAME}_checked",
-    version=5,
+    version=6,
     inputs=(
         Input(f"{NAME}_wanted.wanted", WantedTranslation, "id"),
         Input(f"{NAME}_translations.translated", TranslatedQuestion, "wanted"),
