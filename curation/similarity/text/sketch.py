@@ -26,6 +26,8 @@ _BITS = 22
 """Room for a row number beside a fingerprint; more only for more rows."""
 PART = 60_000
 """Rows a worker takes at a time."""
+_SLICE = 1 << 22
+_NO_PRINTS = (np.zeros(0, np.uint64), np.zeros(0, np.int32))
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,27 +254,45 @@ def _joined(made: Iterable[list[Scanned]]) -> tuple[Sketch, pa.ChunkedArray]:
     parts = [part for found in made for part in found]
     starts = np.concatenate(([0], np.cumsum([len(part.counts) for part in parts]))).astype(np.int64)
     bits = max(_BITS, int(starts[-1]).bit_length())
-    postings = np.empty(sum(len(part.prints) for part in parts), np.uint64)
-    at = 0
-    for part, start in zip(parts, starts.tolist(), strict=False):
-        packed = (part.prints >> np.uint64(bits)) << np.uint64(bits)
-        postings[at : at + len(packed)] = packed | (part.owners.astype(np.uint64) + np.uint64(start))
-        at += len(packed)
-    postings.sort()
-    none = np.zeros(0, np.uint64)
-    sketch = Sketch(
+    ids = pa.chunked_array([part.ids for part in parts], pa.large_string())
+    numbers = (
         _cat([part.counts for part in parts], np.int32),
         _cat([part.halves for part in parts], np.int32),
         _cat([part.digests for part in parts], np.uint64),
-        postings[np.concatenate(([True], postings[1:] != postings[:-1]))] if len(postings) else none,
-        bits,
-        _cat([part.left_out for part in parts], np.uint64),
-        _cat(
-            [part.left_out_rows + np.int32(start) for part, start in zip(parts, starts, strict=False)],
-            np.int32,
-        ),
     )
-    return sketch, pa.chunked_array([part.ids for part in parts], pa.large_string())
+    short = _cat([part.left_out for part in parts], np.uint64)
+    short_rows = _cat(
+        [part.left_out_rows + np.int32(start) for part, start in zip(parts, starts, strict=False)], np.int32
+    )
+    prints = [(part.prints, part.owners) for part in parts]
+    parts.clear()
+    return Sketch(*numbers, _postings(prints, starts.tolist(), bits), bits, short, short_rows), ids
+
+
+def _postings(prints: list[tuple[U64, I32]], starts: Sequence[int], bits: int) -> U64:
+    """Fingerprints packed with their rows, sorted, each once.
+
+    They are most of a sketch: each part goes as soon as it is packed, and repeats are taken out in place.
+    """
+    postings = np.empty(sum(len(values) for values, _ in prints), np.uint64)
+    at = 0
+    for place, start in enumerate(starts[: len(prints)]):
+        values, owners = prints[place]
+        prints[place] = _NO_PRINTS
+        packed = postings[at : at + len(values)]
+        np.left_shift(values >> np.uint64(bits), np.uint64(bits), out=packed)
+        packed |= owners.astype(np.uint64) + np.uint64(start)
+        at += len(values)
+    postings.sort()
+    kept, last = 0, None
+    for start in range(0, len(postings), _SLICE):
+        part = postings[start : start + _SLICE]
+        first = np.concatenate(([part[0] != last], part[1:] != part[:-1]))
+        last, part = part[-1], part[first]
+        postings[kept : kept + len(part)] = part
+        kept += len(part)
+    postings.resize(kept, refcheck=False)
+    return postings
 
 
 def _cat(parts: list[Any], kind: Any) -> Any:
