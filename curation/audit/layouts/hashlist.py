@@ -209,7 +209,7 @@ def _images(dataset: Dataset, pool: Executor) -> dict[str, list[Any]]:
     seen = features(
         {name: dataset.views[name] for name in ("queries", "corpus") if name in dataset.views}, pool
     )
-    wide = wide_hashes(seen.thumbs)
+    wide = wide_hashes(seen.thumbs)[seen.look]
     found: dict[str, list[Any]] = {"id": [], "part": [], "hash": [], "sha256": [], "wide": []}
     for place in np.flatnonzero(seen.is_ok).tolist():
         found["id"].append(seen.ids[place])

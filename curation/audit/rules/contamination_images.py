@@ -147,7 +147,7 @@ def _with_list(own: ImageFeatures, listed: Listed) -> Iterator[_Hit]:
             yield _hit(own, place, listed, number, "bytes")
     mine = np.flatnonzero(own.is_ok & ~own.is_flat)
     theirs = np.flatnonzero(images.has_wide)
-    wide = wide_hashes(own.thumbs)
+    wide = wide_hashes(own.thumbs)[own.look]
     for start in range(0, len(mine), max(1, _BLOCK // max(len(theirs), 1))):
         rows = mine[start : start + max(1, _BLOCK // max(len(theirs), 1))]
         near = np.bitwise_count(own.phash[rows][:, None] ^ images.phash[theirs][None, :]) <= NEAR_BITS

@@ -1,15 +1,20 @@
 """What the audit knows of every published image: hash of its bytes, whether it decodes, what it looks like.
 
-Work is cut by file and row group and may be spread over processes; what is kept of an image is under 3 kB.
+Work is cut by file and row group and may be spread over processes. Of a picture 2 to 3 kB are kept, in files:
+they are asked for a few times, and would else be most of what an audit of many pictures holds.
 """
 
 from __future__ import annotations
 
+import contextlib
 import math
-from collections.abc import Iterator, Mapping, Sequence
+import shutil
+import tempfile
+import weakref
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, fields
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -35,15 +40,36 @@ _GAP = 2.0
 """A thumbnail is made of a copy of at least twice its size, by averaging: a bit of a pHash may change."""
 
 
+class Looks:
+    """Thumbnails and keypoints of pictures, in files that go with this object."""
+
+    def __init__(self, parts: Iterable[dict[str, NDArray[Any]]]) -> None:
+        """Write the columns of `_LARGE`, taken out of the parts; the rest is `columns`, joined."""
+        self._folder = Path(tempfile.mkdtemp(prefix="medqrels-looks-"))
+        weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
+        small = []
+        with contextlib.ExitStack() as opened:
+            files = {name: opened.enter_context((self._folder / name).open("wb")) for name in _LARGE}
+            for part in parts:
+                for name, file in files.items():
+                    part.pop(name).tofile(file)
+                small.append(part)
+        self.columns = _joined(small)
+
+    def __getitem__(self, name: str) -> NDArray[Any]:
+        """A column of `_LARGE`, read anew at every call."""
+        return np.fromfile(self._folder / name, _LARGE[name])
+
+
 @dataclass(frozen=True, slots=True)
 class ImageFeatures:
     """One entry per published image, in order of table, file and row.
 
     `table` indexes TABLES; `file` indexes `files`; `group` and `row` say where the image lies in its file.
     `sha256` is of the bytes as hex, '' when there are none. `problem` is '' or why it does not decode.
-    `is_flat`: too uniform to be compared by sight. `thumbs` is (n, 32, 32) grey; `phash` the 64-bit pHash.
-    Keypoints of image i are entries `first[i]` to `first[i + 1]` of `x`, `y`, `size` and `code`, at a copy
-    that is `scale[i]` times the file's size.
+    `is_flat`: too uniform to be compared by sight. `phash` is the 64-bit pHash. `look` is the number of the
+    image's look, which images of equal bytes share. The keypoints of look i are entries `first[i]` to
+    `first[i + 1]` of `points`, at a copy that is `scale` times the file's size.
     """
 
     files: tuple[Path, ...]
@@ -58,13 +84,19 @@ class ImageFeatures:
     height: NDArray[np.int32]
     is_flat: NDArray[np.bool_]
     phash: NDArray[np.uint64]
-    thumbs: NDArray[np.uint8]
     scale: NDArray[np.float32]
+    look: NDArray[np.int64]
     first: NDArray[np.int64]
-    x: NDArray[np.float32]
-    y: NDArray[np.float32]
-    size: NDArray[np.float32]
-    code: NDArray[np.uint64]
+    looks: Looks
+
+    @property
+    def thumbs(self) -> NDArray[np.uint8]:
+        """(looks, 32, 32) grey thumbnails, read from a file."""
+        return self.looks["thumbs"].reshape(-1, THUMB, THUMB)
+
+    def points(self, name: str) -> NDArray[Any]:
+        """`x`, `y`, `size` or `code` of the keypoints of all looks, read from a file."""
+        return self.looks[name]
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -102,8 +134,13 @@ def features(views: Mapping[str, Sequence[Path]], pool: Executor) -> ImageFeatur
     # A query's picture is often a document too: of equal bytes the first are looked at.
     _, first, copies = np.unique(places["sha256"], return_index=True, return_inverse=True)
     chosen = np.sort(first)
-    looks = _joined([*pool.map(_look, _chosen(tasks, listed, chosen)), _looked([])])
-    return _expanded(tuple(files), places, looks, np.searchsorted(chosen, first[copies]))
+    looks = Looks(chain(pool.map(_look, _chosen(tasks, listed, chosen)), [_looked([])]))
+    at = np.searchsorted(chosen, first[copies])
+    ends = np.cumsum(looks.columns.pop("points"))
+    made = {name: column[at] for name, column in looks.columns.items()}
+    return ImageFeatures(
+        files=tuple(files), **places, **made, look=at, first=np.concatenate(([0], ends)), looks=looks
+    )
 
 
 def _parts(path: Path) -> list[tuple[int, ...]]:
@@ -202,6 +239,7 @@ class _Look:
 
 
 _POINTS = ("x", "y", "size", "code")
+_LARGE = {"thumbs": np.uint8, "x": np.float32, "y": np.float32, "size": np.float32, "code": np.uint64}
 _NOTHING = points.keypoints(np.zeros((1, 1), np.uint8))
 _BLANK = np.zeros((THUMB, THUMB), np.uint8)
 
@@ -245,18 +283,3 @@ def perceptual_hashes(thumbs: NDArray[np.uint8]) -> NDArray[np.uint64]:
 def _joined(parts: Sequence[dict[str, NDArray[Any]]]) -> dict[str, NDArray[Any]]:
     """Columns of several parts, one part after the other; taken out of the parts, as they are large."""
     return {name: np.concatenate([part.pop(name) for part in parts]) for name in list(parts[0])}
-
-
-def _expanded(
-    files: tuple[Path, ...],
-    places: Mapping[str, NDArray[Any]],
-    looks: dict[str, NDArray[Any]],
-    at: NDArray[np.int64],
-) -> ImageFeatures:
-    """Features of every image from the looks of distinct ones; `at` says which look is of which image."""
-    counts = looks.pop("points")
-    starts, own = (np.cumsum(counts) - counts)[at], counts[at]
-    first = np.concatenate([[0], np.cumsum(own)]).astype(np.int64)
-    taken = np.repeat(starts - first[:-1], own) + np.arange(first[-1])
-    made = {name: looks.pop(name)[taken if name in _POINTS else at] for name in list(looks)}
-    return ImageFeatures(files=files, first=first, **places, **made)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from curation.similarity.image import confirm, greys, nominate, places
-from curation.similarity.image.features import ImageFeatures
+from curation.similarity.image.features import THUMB, ImageFeatures
 
 How = Literal["bytes", "rescaled", "cropped"]
 MAX_GROUP = 24
@@ -113,6 +113,23 @@ class _Joint:
         number = int(np.searchsorted(self.first, image, side="right")) - 1
         return number, image - int(self.first[number])
 
+    def looks(self) -> Iterator[tuple[ImageFeatures, NDArray[np.int32]]]:
+        """Every set with the number that each of its looks has among `pictures`; -1 for one that is none."""
+        bounds = np.searchsorted(self.pictures, self.first).tolist()
+        for place, features in enumerate(self.sets):
+            low, high = bounds[place : place + 2]
+            number = np.full(len(features.first) - 1, -1, np.int32)
+            own = features.look[self.pictures[low:high] - self.first[place]]
+            number[own] = np.arange(low, high, dtype=np.int32)
+            yield features, number
+
+    def thumbs(self) -> NDArray[np.uint8]:
+        """Thumbnails of `pictures`, which are in the order of their looks."""
+        found = np.empty((len(self.pictures), THUMB, THUMB), np.uint8)
+        for features, number in self.looks():
+            found[number[number >= 0]] = features.thumbs[number >= 0]
+        return found
+
     def source(self, image: int) -> tuple[ImageFeatures, int]:
         """Features an image is in, and its place there."""
         number, at = self.place(image)
@@ -165,22 +182,22 @@ class _Field:
     def of(cls, joined: _Joint, folder: Path, pool: Executor) -> _Field:
         """Write keypoints, hash tables and thumbnails of all pictures."""
         pictures, sets = joined.pictures, joined.sets
-        number = np.full(int(joined.first[-1]), -1, np.int32)
-        number[pictures] = np.arange(len(pictures), dtype=np.int32)
-        image = np.repeat(number, np.concatenate([np.diff(features.first) for features in sets]))
-        keep = image >= 0
+        image = [np.repeat(number, np.diff(features.first)) for features, number in joined.looks()]
+        keep = [of >= 0 for of in image]
         scale = nominate.joint(sets, "scale")[pictures].astype(np.float64)
         sizes = [nominate.joint(sets, name)[pictures] * scale for name in ("width", "height")]
         columns: dict[str, NDArray[Any]] = {
-            "image": image[keep],
+            "image": np.concatenate([of[own] for of, own in zip(image, keep, strict=True)]),
             "sides": joined.sides(),
             "sizes": np.stack(sizes, axis=1),
-            "thumbs": nominate.joint(sets, "thumbs")[pictures],
+            "thumbs": joined.thumbs(),
         }
+        del image
         for name, values in columns.items():
             np.save(folder / f"{name}.npy", values)
         for name in ("x", "y", "size", "code"):
-            np.save(folder / f"{name}.npy", nominate.joint(sets, name)[keep])
+            parts = [features.points(name)[own] for features, own in zip(sets, keep, strict=True)]
+            np.save(folder / f"{name}.npy", np.concatenate(parts))
         field = cls(folder)
         list(pool.map(_write_buckets, [(field, table) for table in range(nominate.TABLES)]))
         return field
@@ -204,7 +221,7 @@ def _write_buckets(task: tuple[_Field, int]) -> None:
 
 def _nominees(joined: _Joint, pool: Executor) -> list[places.Places]:
     """Pairs of pictures to compare, in numbers of `joined.pictures`; of one pair in several rounds."""
-    thumbs = nominate.joint(joined.sets, "thumbs")[joined.pictures]
+    thumbs = joined.thumbs()
     hashes = nominate.joint(joined.sets, "phash")[joined.pictures]
     near = nominate.near_hashes(hashes, joined.sides(), pool)
     near = near[places.alike(thumbs, near)]

@@ -21,7 +21,7 @@ from curation.similarity.text.ngrams import fingerprints, left_out, summaries
 from curation.similarity.text.tokens import I32, I64, U64, Tokens, tokenise
 
 Batches = Callable[[], Iterable[Any]]
-_ROWS = 20_000
+_ROWS = 4_000
 _BITS = 22
 """Room for a row number beside a fingerprint; more only for more rows."""
 PART = 60_000
