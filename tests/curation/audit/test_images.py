@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import base64
+import gc
 import io
 import random
+import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor, ProcessPoolExecutor
 from multiprocessing import get_context
@@ -163,11 +165,24 @@ def test_equal_bytes_are_decoded_once_whatever_table_they_are_in(
     assert found.group.tolist() == [0, 0, 1, 0, 1, 1, 2]
     for at, data in enumerate((one, b"no image", other, other, one, b"no image", one)):
         alone = seen(tmp_path, [("x", data)], f"alone-{at}")
-        for name in ("sha256", "problem", "width", "is_flat", "phash", "thumbs", "scale"):
+        for name in ("sha256", "problem", "width", "is_flat", "phash", "scale"):
             assert np.array_equal(getattr(found, name)[at], getattr(alone, name)[0]), name
-        own = slice(int(found.first[at]), int(found.first[at + 1]))
+        look = int(found.look[at])
+        assert np.array_equal(found.thumbs[look], alone.thumbs[0])
+        own = slice(int(found.first[look]), int(found.first[look + 1]))
         for name in ("x", "y", "size", "code"):
-            assert np.array_equal(getattr(found, name)[own], getattr(alone, name)), name
+            assert np.array_equal(found.points(name)[own], alone.points(name)), name
+
+
+def test_looks_lie_in_files_that_go_with_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    found = seen(tmp_path, [("a", encoded(drawn(1))), ("b", encoded(drawn(2)))])
+    (folder,) = tmp_path.glob("medqrels-looks-*")
+    assert found.thumbs.shape == (2, 32, 32)
+    assert len(found.points("code")) == int(found.first[-1])
+    del found
+    gc.collect()
+    assert not folder.exists()
 
 
 def test_many_equal_images_are_each_paired_with_the_first(tmp_path: Path) -> None:
@@ -245,8 +260,10 @@ def test_where_images_lie_does_not_show(tmp_path: Path) -> None:
     with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
         many = seen(tmp_path, rows, "many", pool, group=2)
         assert same_images(many, None, pool) == same_images(one, None, POOL)
-    for name in ("ids", "sha256", "phash", "thumbs", "first", "x", "y", "size", "code"):
+    for name in ("ids", "sha256", "phash", "thumbs", "look", "first"):
         assert np.array_equal(getattr(one, name), getattr(many, name)), name
+    for name in ("x", "y", "size", "code"):
+        assert np.array_equal(one.points(name), many.points(name)), name
 
 
 def test_near_hashes_of_many_are_those_of_few(monkeypatch: pytest.MonkeyPatch) -> None:
