@@ -142,20 +142,24 @@ class Maker:
     ) -> list[ReleaseManifest]:
         """Every task, in the staging folder."""
         shutil.rmtree(self._staging, ignore_errors=True)
-        return [
-            release_task(
-                self.session,
-                TASKS[name],
-                self.spec,
-                self.cards,
-                version,
-                self.overrides,
-                out=self._staging,
-                since=since(name),
-                derives=derives,
-            )
-            for name in sorted(self.spec.tasks)
-        ]
+        made = []
+        with self.session.reporter.stage("release", len(self.spec.tasks), "tasks") as steps:
+            for name in sorted(self.spec.tasks):
+                made.append(
+                    release_task(
+                        self.session,
+                        TASKS[name],
+                        self.spec,
+                        self.cards,
+                        version,
+                        self.overrides,
+                        out=self._staging,
+                        since=since(name),
+                        derives=derives,
+                    )
+                )
+                steps.advance(1, name)
+        return made
 
     @property
     def _staging(self) -> Path:

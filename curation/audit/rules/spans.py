@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import islice
 
 import numpy as np
 import pyarrow as pa
@@ -12,10 +13,12 @@ from curation.audit.rules.duplicate_defects import LONG, SHORT, UNSPACED
 from curation.audit.rules.planting import add_row, set_row
 from curation.audit.rules.text_rows import both_sides, by_id, literal, rows_of, write_pairs
 from curation.similarity.text.candidates import COMMON
-from curation.similarity.text.engine import SPAN, Match, copied_in, copied_spans, standing_in
+from curation.similarity.text.engine import SPAN, Match, Texts, copied_in, copied_spans, standing_in
+from curation.similarity.text.tokens import I64
 from schemas.audit import Coverage, Side
 
 MIN_VERBATIM = 5
+_BATCHES_AT_ONCE = 20
 
 
 def _self_match(context: Context) -> Outcome:
@@ -23,8 +26,7 @@ def _self_match(context: Context) -> Outcome:
     found = Collector("self_match", "error")
     queries, corpus = context.queries, context.corpus
     text = 'SELECT DISTINCT "query-id" AS q, "corpus-id" AS c FROM qrels WHERE score > 0 ORDER BY q, c'
-    batches = list(context.batches(text, "qrels"))
-    rows, other = rows_of(queries, _column(batches, 0)), rows_of(corpus, _column(batches, 1))
+    rows, other = _rows_of_pairs(queries, corpus, context.batches(text, "qrels"))
     here = (rows >= 0) & (other >= 0)
     rows, other = rows[here], other[here]
     halves = queries.sketch.halves[rows]
@@ -58,9 +60,16 @@ def _pairs_covered(compared: int, few: int, missing: int) -> tuple[Coverage, ...
     return tuple(rows)
 
 
+def _rows_of_pairs(queries: Texts, corpus: Texts, batches: Iterator[pa.RecordBatch]) -> tuple[I64, I64]:
+    """Row numbers of both ids of every pair, a part at a time: the ids of millions are not held together."""
+    found: list[tuple[I64, I64]] = [(np.zeros(0, np.int64), np.zeros(0, np.int64))]
+    while held := list(islice(batches, _BATCHES_AT_ONCE)):
+        found.append((rows_of(queries, _column(held, 0)), rows_of(corpus, _column(held, 1))))
+    return np.concatenate([one for one, _ in found]), np.concatenate([other for _, other in found])
+
+
 def _column(batches: Sequence[pa.RecordBatch], at: int) -> pa.Array:
-    parts = [batch.column(at).cast(pa.large_string()) for batch in batches]
-    return pa.concat_arrays(parts) if parts else pa.array([], pa.large_string())
+    return pa.concat_arrays([batch.column(at).cast(pa.large_string()) for batch in batches])
 
 
 def _copied_span(context: Context) -> Outcome:

@@ -19,7 +19,7 @@ COMMON = 100
 CROWDED = 50
 """A fingerprint in more texts than this nominates near-duplicates only among neighbours."""
 _SLICE = 1 << 22
-_PAIRS = 100_000
+_PAIRS = 20_000
 _MOST = 30_000_000
 """Pairs nominated at most; more would not fit in memory, so the most frequent fingerprints are left out."""
 _PART = 1 << 21
