@@ -1,6 +1,6 @@
 """Measures the pipeline at several sizes; a finished step of a size is not run again.
 
-`python -m benchmarks.pipeline_scale --sizes 100000,300000 --keep FOLDER`
+`python -m benchmarks.pipeline_scale --sizes 4040,40400 --keep FOLDER`
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ from benchmarks.pipeline_scale.steps import AUDIT_MEMORY, MEMORY, WORKERS, measu
 from benchmarks.pipeline_scale.world import World
 
 FULL = 1_200_000
-SIZES = (100_000, 300_000, FULL)
+SIZES = (4_040, 40_400, 404_000, FULL)
+"""Of about 1,000, 10,000, 100,000 and 300,000 articles."""
 _NAME = "pipeline_scale"
 _FILES = ("release.json", "audit.json")
 
