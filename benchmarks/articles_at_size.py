@@ -47,7 +47,7 @@ stages = {json.dumps(KINDS)}
 [tasks.summary]
 """
 """No case_study: with the embedded vocabulary hardly any of its cases has a positive."""
-MILLION, DAY_HOURS = 1_000_000, 24
+MILLION, DAY_HOURS = page.MILLION, 24
 RATE = PmcSettings().requests_per_second
 
 
