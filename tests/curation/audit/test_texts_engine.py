@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import tracemalloc
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -307,3 +308,23 @@ def test_parts_and_the_order_of_the_sets_change_nothing(monkeypatch: pytest.Monk
         with monkeypatch.context() as changed:
             changed.setattr(candidates, name, value)
             assert compared() == before, name
+
+
+def test_postings_are_joined_without_a_second_copy(monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn = np.random.default_rng(4).integers(0, 1 << 63, (8, 50_000)).astype(np.uint64)
+    drawn[3:] &= np.uint64((1 << 34) - 1)  # many are equal but for the bits that the row takes
+    owners = np.sort(np.random.default_rng(5).integers(0, 100, drawn.shape)).astype(np.int32)
+    starts, bits = np.arange(8) * 100, np.uint64(22)
+    rows = owners.astype(np.uint64) + starts.astype(np.uint64)[:, None]
+    expected = np.unique(drawn >> bits << bits | rows)
+    assert len(expected) < drawn.size * 0.97
+    monkeypatch.setattr(sketch_module, "_SLICE", 1 << 12)
+    prints = [(part.copy(), own.copy()) for part, own in zip(drawn, owners, strict=True)]
+    tracemalloc.start()
+    try:
+        found = sketch_module._postings(prints, starts.tolist(), int(bits))
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert np.array_equal(found, expected)
+    assert peak < 1.5 * drawn.nbytes
