@@ -21,6 +21,7 @@ CONFUSIONS = Published(
         ),
         number("names", "names of the concept in the language of the documents"),
         number("depth", "steps from the top of the vocabulary's hierarchy, the shortest way"),
+        number("languages", "other languages that the concept has names in", since=4),
         number("articles", "other articles of the crawl than the query's own that name the concept"),
         Column("above", STRINGS, "the concept and what is within two steps above it (CURIEs), sorted"),
         Column("further", STRINGS, "what is three steps above it by the shortest way (CURIEs)", since=4),

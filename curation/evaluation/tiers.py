@@ -40,6 +40,8 @@ BLIND: Mapping[str, tuple[str, int]] = {
     "depth from below": ("depth", -1),
     "names per concept": ("names", -1),
     "fewest names": ("names", 1),
+    "languages": ("languages", -1),
+    "fewest languages": ("languages", 1),
 }
 """Ranking that does not look at the query -> column of the set's documents, and the sign it is sorted by."""
 SURE, DRAWS = 0.05, 10_000
@@ -200,6 +202,8 @@ def _blind(collection: Collection, directory: Path, data: Tiered) -> dict[str, A
     golds = codes([_gold(sets.get(query, []), query) for query in data.queries])
     found = {}
     for name, (column, sign) in BLIND.items():
+        if any(column not in row for rows in sets.values() for row in rows):
+            continue  # of an older layout
         firsts = [_first(sets.get(query, []), column, sign) for query in data.queries]
         means = np.array([(1 / size if is_gold else 0.0) if size else np.nan for is_gold, size, _ in firsts])
         made = _by_tier(means, data)
@@ -256,7 +260,7 @@ def by_lot(firsts: Sequence[tuple[bool, int, int]], golds: Codes) -> float | Non
 
 def _sets(directory: Path, queries: set[str]) -> dict[str, list[dict[str, Any]]]:
     """Rows of each query's set, with the words of their documents."""
-    columns = ["query-id", "corpus-id", "concept", "role", "articles", "depth", "names"]
+    columns = ["query-id", "corpus-id", "concept", "role", "articles", "depth", "names", "languages"]
     texts: dict[str, int] = {}
     for path in CORPUS.files(directory):
         table = pq.read_table(path, columns=["id", "text"])
@@ -264,7 +268,8 @@ def _sets(directory: Path, queries: set[str]) -> dict[str, list[dict[str, Any]]]
         texts.update(zip(table.column("id").to_pylist(), words, strict=True))
     found: dict[str, list[dict[str, Any]]] = {}
     for path in CONFUSIONS.files(directory):
-        for row in pq.read_table(path, columns=columns).to_pylist():
+        held = [name for name in columns if name in pq.read_schema(path).names]
+        for row in pq.read_table(path, columns=held).to_pylist():
             if row["query-id"] in queries:
                 found.setdefault(row["query-id"], []).append({**row, "words": texts.get(row["corpus-id"], 0)})
     return found

@@ -26,6 +26,7 @@ _LISTED = ", ".join(f"'{language}'" for language in LANGUAGES)
 _SPOKEN = "lower(split_part(language, '-', 1))"
 _CASES = " ".join(f"WHEN '{language}' THEN {scripts()[language].sql('name')}" for language in LANGUAGES)
 _FITS = f"(CASE {_SPOKEN} {_CASES} ELSE false END)"
+_BIT = f"1::BIGINT << (list_position([{_LISTED}], {_SPOKEN}) - 1)"
 _STATUS = f"if(term_type = '{UNCONFIRMED}', 'candidate', 'official')"
 NAMED = f"""
     SELECT concept, {_SPOKEN} AS language, name, source, coalesce(nullif(code, ''), concept) AS code, atom,
@@ -36,6 +37,21 @@ NAMED = f"""
 """
 _BARE = f"if(e.document_language IN ({', '.join(map(repr, UNSPACED))}), {{0}}, ' ' || {{0}} || ' ')"
 """Words are found as words where the script writes spaces, else as characters."""
+
+
+def spoken(concepts: str) -> str:
+    """SQL: bits of the languages that concepts have a name in, at all and of a licence to publish it.
+
+    Args:
+        concepts: a view with the `number` of each.
+    """
+    return f"""
+    SELECT number, bit_or({_BIT}) AS languages,
+        coalesce(bit_or({_BIT}) FILTER (tier <> '{RESTRICTED}'), 0) AS open_languages
+    FROM (SELECT m.number, n.* FROM names AS n JOIN numbers AS m ON m.concept = n.concept
+        SEMI JOIN {concepts} AS x ON x.number = m.number)
+    WHERE {_SPOKEN} IN ({_LISTED}) AND {IS_NAME_SQL} AND {_FITS} GROUP BY number
+    """
 
 
 def _named(own: str, other: str) -> str:

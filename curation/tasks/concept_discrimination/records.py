@@ -171,6 +171,7 @@ class Confusion:
     surface_distance: int = column("thousandths: 0 where a name of the concept is the marked words")
     names: int = column("names of the concept in the language")
     depth: int = column("steps from the top of the hierarchy, the shortest way")
+    languages: int = column("other languages that it has names in")
     articles: int = column("other articles of the crawl than the query's own that name it")
     above: tuple[str, ...] = column("CURIEs within two steps above it, itself too, sorted")
     further: tuple[str, ...] = column("CURIEs three steps above it, by the shortest way, sorted")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from curation.tasks.concept_discrimination.names_sql import spoken
 from curation.tasks.concept_discrimination.records import Checked, ConfusionSet, Screened
 from curation.tasks.concept_discrimination.vocabulary_sql import ARTICLE_EDGES, LANGUAGE, MAX_CHILDREN, band
 from schemas.stages import Sql
@@ -150,8 +151,15 @@ _SEEDS = f"""
         JOIN excluding AS x ON left(x.one, 3) = left(a.code, 3) AND left(x.other, 3) = left(b.code, 3)
         WHERE starts_with(a.code, x.one) AND starts_with(b.code, x.other))"""
 """Near concepts that ICD-10-CM says are never meant together with the gold one, by the codes they map to."""
+_UNLIKE = " + ".join(
+    f"bit_count(xor(coalesce(i.{column}, 0), coalesce(j.{column}, 0)))"
+    for column in ("languages", "open_languages")
+)
+"""In how many languages just one of a member and the gold concept has a name, and one that can be published:
+a member with more than the gold one would be told from it as well as one with fewer."""
 SCREENED = f"""
     WITH {_NEAR}, {_STOOD}, {_FAR}, {_NAMES}, {_SEEDS},
+    spoken AS MATERIALIZED ({spoken("every")}),
     gone AS (SELECT n.number FROM retired AS r JOIN numbers AS n ON n.concept = r.concept),
     wide AS (SELECT e.parent AS number FROM edges AS e SEMI JOIN could AS c ON c.number = e.parent
         GROUP BY e.parent HAVING count(*) > {MAX_CHILDREN}
@@ -163,6 +171,7 @@ SCREENED = f"""
     judged AS (
         SELECT c.*, o.concept, g."group" AS of_gold, m."group" AS of_member,
             abs(m.name_band - g.name_band) + abs(m.fame - {_FAME.replace("d.", "g.")}) AS apart,
+            {_UNLIKE} AS unlike,
             CASE WHEN c.number IN (SELECT number FROM gone) THEN 'retired'
                 WHEN t.what IS NOT NULL THEN t.what
                 WHEN s.form IS NOT NULL THEN 'synonym'
@@ -180,19 +189,21 @@ SCREENED = f"""
         LEFT JOIN tied_once AS t ON t.gold = c.gold AND t.number = c.number
         LEFT JOIN shared AS s ON s.gold = c.gold AND s.number = c.number
         LEFT JOIN naming AS n ON n.gold = c.gold AND n.number = c.number
-        LEFT JOIN seeds AS e ON e.gold = c.gold AND e.number = c.number AND c.kin <> 'far')
+        LEFT JOIN seeds AS e ON e.gold = c.gold AND e.number = c.number AND c.kin <> 'far'
+        LEFT JOIN spoken AS i ON i.number = c.gold LEFT JOIN spoken AS j ON j.number = c.number)
     SELECT query_id, gold, number, kin, via, is_seed, reason,
         CASE WHEN reason IN ('synonym', 'names_anchor') THEN said ELSE '' END AS detail,
         CASE WHEN reason = '' THEN row_number() OVER (
             PARTITION BY query_id, kin = 'far', reason = ''
-            ORDER BY has_stood DESC, is_seed DESC, apart, kin DESC, md5(query_id || concept), number)
+            ORDER BY has_stood DESC, is_seed DESC, unlike, apart, kin DESC, md5(query_id || concept), number)
             ELSE 0 END AS place
     FROM judged
 """
 """What a release has stands first, so that a new article or one withdrawn changes no set that was published;
-then seeds are taken, then members in the order of how near their numbers of names and of articles are to
-the gold one's, so that neither gives it away, siblings before cousins, then by lot: no text and no system has
-a part in it."""
+then seeds are taken, then members named in the same languages as the gold one, as a set is asked in a
+language only where all eight have a name, then in the order of how near their numbers of names and of
+articles are to the gold one's, so that neither gives it away, siblings before cousins, then by lot: no text
+and no system has a part in it."""
 CHECKED = f"""
     WITH RECURSIVE
     kept AS MATERIALIZED (FROM screened WHERE reason = '' AND place <= {DEPTH}),

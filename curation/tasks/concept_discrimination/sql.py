@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from curation.tasks.concept_discrimination.anchors import NAME
-from curation.tasks.concept_discrimination.names_sql import DROPPED, named_sql
+from curation.tasks.concept_discrimination.names_sql import DROPPED, named_sql, spoken
 from curation.tasks.concept_discrimination.records import Anchor, Confusion, EarlierMember
 from curation.tasks.concept_discrimination.sets_sql import (
     DEPTH,
@@ -84,6 +84,7 @@ _CONFUSIONS = f"""
         SELECT t.query_id, t.number, list_sort(list(DISTINCT {_HASH.format("m.other")})) AS id_hashes
         FROM taken AS t JOIN numbers AS n ON n.number = t.number JOIN mappings AS m ON m.concept = n.concept
         WHERE {IDENTIFIES} GROUP BY ALL),
+    spoken AS ({spoken("taken")}),
     spelt AS (
         SELECT number, language, {fold("name")} AS name FROM called),
     said AS (
@@ -95,6 +96,7 @@ _CONFUSIONS = f"""
             // len(list_distinct(list_concat(a, b)))) AS distance FROM said GROUP BY ALL)
     SELECT t.query_id, {_ENTRY} AS corpus_id, d.concept, t.role, t.kin, t.via,
         x.distance AS surface_distance, d.names, coalesce(p.depth, 0) AS depth,
+        coalesce(bit_count(y.languages), 0)::BIGINT AS languages,
         d.articles - (f.concept IS NOT NULL)::BIGINT AS articles,
         o.above, o.further, u.below, coalesce(h.name_hashes, []) AS name_hashes,
         coalesce(i.id_hashes, []) AS id_hashes, if(t.role = 'gold', w.common, []) AS common
@@ -104,6 +106,7 @@ _CONFUSIONS = f"""
     JOIN golds AS w ON w.query_id = t.query_id
     LEFT JOIN hashed AS h ON h.query_id = t.query_id AND h.number = t.number
     LEFT JOIN meant AS i ON i.query_id = t.query_id AND i.number = t.number
+    LEFT JOIN spoken AS y ON y.number = t.number
     LEFT JOIN deep AS p ON p.start = t.number JOIN asked AS k ON k.query_id = t.query_id
     LEFT JOIN found_concepts AS f ON f.article_id = k.article_id AND f.concept = d.concept
 """
@@ -191,7 +194,7 @@ EARLIER = EarlierStage(
 )
 OVER_ALL = SetStage(
     name=f"{NAME}_all",
-    version=6,
+    version=7,
     inputs={
         "all_queries": (f"{NAME}.queries", Query),
         "all_anchors": (f"{NAME}.anchors", Anchor),

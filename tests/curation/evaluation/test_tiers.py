@@ -6,13 +6,15 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import pyarrow.parquet as pq
 import pytest
 
 from curation.evaluation.collection import Collection, EvaluationQuery, Head
 from curation.evaluation.labels import LeftOut
 from curation.evaluation.ranking import Ranking, Run
 from curation.evaluation.systems import System, parse_system
-from curation.evaluation.tiers import FAMILIES_NEEDED, by_lot, family_of, rises, tier_report
+from curation.evaluation.tiers import BLIND, FAMILIES_NEEDED, by_lot, family_of, rises, tier_report
+from schemas.confusion_table import CONFUSIONS
 from tests.releases import manifest, write
 
 QUERIES, SIZE = 240, 8
@@ -46,12 +48,13 @@ def run(data: Collection, errors: dict[str, float], seed: int) -> Run:
     return found
 
 
-def with_sets(tmp_path: Path, names: int = 2) -> Collection:
-    """With a table of sets: the gold document has so many names and the others two; articles tell nothing."""
+def with_sets(tmp_path: Path, names: int = 2, languages: int = 4) -> Collection:
+    """With a table of sets: the gold document has so many names, and names in so many languages, the others
+    two and four; articles tell nothing."""
     rows = [
         {"query-id": f"q{number:03d}", "corpus-id": name, "role": "member" if place else "gold",
          "concept": f"C{number}-{place}", "names": 2 if place else names, "depth": 3,
-         "articles": (number // 3 + place) % SIZE}
+         "articles": (number // 3 + place) % SIZE, "languages": 4 if place else languages}
         for number in range(QUERIES) for place, name in enumerate(DOCUMENTS)
     ]  # fmt: skip
     texts = [{"id": name, "text": "one two three"} for name in DOCUMENTS]
@@ -112,20 +115,31 @@ def test_rankings_blind_to_the_query_are_held_against_chance(data: Collection) -
 
 
 @pytest.mark.parametrize(
-    ("names", "told"),
-    [(9, "names per concept alone finds 1.000"), (1, "names per concept alone finds 0.000")],
+    ("given", "told"),
+    [
+        ({"names": 9}, "names per concept alone finds 1.000"),
+        ({"names": 1}, "names per concept alone finds 0.000"),
+        ({"languages": 3}, "fewest languages alone finds 1.000"),
+    ],
 )
 def test_sets_that_give_the_gold_document_away_fail_whatever_encoders_say(
-    tmp_path: Path, names: int, told: str
+    tmp_path: Path, given: dict[str, int], told: str
 ) -> None:
-    data = with_sets(tmp_path, names)
+    data = with_sets(tmp_path, **given)
     ran = systems(data, ERRORS)
     found = tier_report(data, data.directory, ran)
     assert found is not None and found["status"] == "failed" and told in found["why"]
     assert "rise" not in found["why"] and "articles" not in found["why"]
-    assert not any(row["at_chance"] for row in found["blind"]["names per concept"].values())
+    assert not any(row["at_chance"] for row in found["blind"][told.partition(" alone")[0]].values())
     few = tier_report(data, data.directory, ran[:1])
     assert few is not None and few["status"] == "failed" and "1 ran" in few["why"] and told in few["why"]
+
+
+def test_a_release_without_the_column_of_a_ranking_is_measured_by_the_others(data: Collection) -> None:
+    for path in CONFUSIONS.files(data.directory):
+        pq.write_table(pq.read_table(path).drop_columns(["languages"]), path)
+    found = tier_report(data, data.directory, systems(data, ERRORS))
+    assert found is not None and set(BLIND) - set(found["blind"]) == {"languages", "fewest languages"}
 
 
 def test_many_queries_of_one_gold_concept_are_one_lot() -> None:

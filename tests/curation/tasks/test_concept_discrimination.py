@@ -338,6 +338,30 @@ def named(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Any]]:
     return build(tmp_path_factory.mktemp("named"), made, source(), passage(1, SAID))[2]
 
 
+@pytest.mark.parametrize(
+    "names",
+    [("es",), ("es", "pt", "fr"), ("es", "pt restricted"), ()],
+    ids=["one less", "one more", "one that is restricted", "none"],
+)
+def test_members_are_named_in_the_languages_that_the_gold_concept_is(
+    names: tuple[str, ...], tmp_path: Path
+) -> None:
+    """A cousin has Spanish and Portuguese names, as the gold concept and siblings; one sibling differs."""
+    made = vocabulary()
+    for number, concept in enumerate((GOLD, *GOOD, TWIN, "T:cousin")):
+        for said in names if concept == GOOD[1] else ("es", "pt"):
+            language, _, tier = said.partition(" ")
+            row = ConceptName(
+                concept=concept, name=f"mal {'abcdefghij'[number] * 3}", language=language, source="T",
+                term_type="PT", tier="restricted" if tier else "open",
+            )  # fmt: skip
+            made.rows["names"].append(row)
+    rows = build(tmp_path, made, source(), passage(1, SAID))[2]
+    members = {row.concept: row.languages for row in rows["confusions"] if row.role == "member"}
+    assert GOOD[1] not in members and members["T:cousin"] == 2 and len(members) == MEMBERS
+    assert {row.document_language for row in rows["named_queries"]} == {"es", "pt"}
+
+
 def test_a_set_is_asked_in_a_language_by_one_name_for_each_of_its_documents(
     named: dict[str, list[Any]],
 ) -> None:
