@@ -326,6 +326,7 @@ def _reading() -> list[str]:
             f"| {path.stem} | `{rows[0]['release_hash'][:16]}` | {len(rows)} | {counts['acceptable']} "
             f"| {counts['wrong']} | {counts['unsure']} | {lower_bound(counts['acceptable'], len(rows)):.3f} |"
         )
+    lines += _verdicts("confusion_sets", "tier", "Confusion sets", "ids, hashes and verdicts, no texts")
     lines += _verdicts("names", "language", "Names", "ids, hashes and verdicts, no names")
     lines += _verdicts(
         "facet_answers",

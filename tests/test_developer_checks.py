@@ -103,6 +103,14 @@ def test_verdicts_on_facets_are_whole_and_hold_no_text() -> None:
         assert row["verdict"] in checks.VERDICTS and len(row["evidence_sha256"]) == 64
 
 
+def test_verdicts_on_confusion_sets_are_whole_and_hold_no_text() -> None:
+    rows = json.loads(Path(checks.__file__).with_name("confusion_sets.json").read_text("utf-8"))["rows"]
+    assert len({row["query-id"] for row in rows}) == len(rows) >= 40
+    for row in rows:
+        assert set(row) == {"query-id", "tier", "concept", "members_sha256", "verdict", "reason"}
+        assert row["verdict"] in checks.VERDICTS and len(row["members_sha256"]) == 64
+
+
 def test_verdicts_on_names_are_whole_and_hold_no_name() -> None:
     rows = json.loads(Path(checks.__file__).with_name("names.json").read_text("utf-8"))["rows"]
     assert len({(row["concept"], row["language"]) for row in rows}) == len(rows)
