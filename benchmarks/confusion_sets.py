@@ -113,18 +113,18 @@ def generate(folder: Path, concepts: int, anchors: int) -> dict[str, int]:
     source = VocabularySource(
         source="GEN", title="Generated", release="1", licence="CC0-1.0", tier="open", sha256="0"
     )
-    _write(folder, "sources", VocabularySource, [source])
+    write_rows(folder, "sources", VocabularySource, [source])
     queries, said = [], []
     for number, (_, name) in enumerate(chosen):
-        query, anchor = _asked(number, name)
+        query, anchor = asked(number, name)
         queries.append(query)
         said.append(anchor)
-    _write(folder, "all_queries", Query, queries)
-    _write(folder, "all_anchors", Anchor, said)
+    write_rows(folder, "all_queries", Query, queries)
+    write_rows(folder, "all_anchors", Anchor, said)
     return rows
 
 
-def _asked(number: int, name: str) -> tuple[Query, Anchor]:
+def asked(number: int, name: str) -> tuple[Query, Anchor]:
     """A query of its own article that marks a name."""
     article, start = f"pmc:PMC{number + 1}.1", 11
     text = f"It was [[ {name} ]] in number {number}."
@@ -143,7 +143,8 @@ def _asked(number: int, name: str) -> tuple[Query, Anchor]:
     )  # fmt: skip
 
 
-def _write(folder: Path, name: str, row: type, rows: Sequence[Any]) -> None:
+def write_rows(folder: Path, name: str, row: type, rows: Sequence[Any]) -> None:
+    """A table of the stage as a file of its name."""
     import pyarrow.parquet as pq
 
     pq.write_table(to_table(row, rows), folder / f"{name}.parquet")

@@ -33,6 +33,7 @@ ALL = (
     "labels",
     "edits",
     "vocabulary_build",
+    "confusion_chance",
     "confusion_sets",
     "confusion_tiers",
     "concept_links",

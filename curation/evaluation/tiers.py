@@ -204,7 +204,7 @@ def _blind(collection: Collection, directory: Path, data: Tiered) -> dict[str, A
     for name, (column, sign) in BLIND.items():
         if any(column not in row for rows in sets.values() for row in rows):
             continue  # of an older layout
-        firsts = [_first(sets.get(query, []), column, sign) for query in data.queries]
+        firsts = [first_of(sets.get(query, []), column, sign) for query in data.queries]
         means = np.array([(1 / size if is_gold else 0.0) if size else np.nan for is_gold, size, _ in firsts])
         made = _by_tier(means, data)
         for place, row in enumerate(made.values()):
@@ -280,7 +280,7 @@ def _gold(rows: Sequence[Mapping[str, Any]], query: str) -> str:
     return next((row["concept"] for row in rows if row["role"] == "gold" and row["concept"]), query)
 
 
-def _first(rows: Sequence[Mapping[str, Any]], column: str, sign: int) -> tuple[bool, int, int]:
+def first_of(rows: Sequence[Mapping[str, Any]], column: str, sign: int) -> tuple[bool, int, int]:
     """Whether the gold document is among those that come first, how many these are, and how many all."""
     if not rows:
         return False, 0, 0

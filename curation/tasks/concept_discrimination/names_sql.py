@@ -5,6 +5,7 @@ Queries, sets, tiers and ids are those in English; only what is ranked is in ano
 
 from __future__ import annotations
 
+from curation.tasks.concept_discrimination.languages_sql import FITS, LISTED, SPOKEN
 from curation.tasks.concept_discrimination.records import (
     AskedSet,
     NamedDocument,
@@ -14,44 +15,22 @@ from curation.tasks.concept_discrimination.records import (
     NameRecipe,
 )
 from curation.tasks.concept_discrimination.settings import OwnReason
-from curation.tasks.concept_discrimination.vocabulary_sql import LANGUAGE
-from curation.tasks.shared.names import IS_NAME_SQL, RANK_SQL, RESTRICTED, scripts
+from curation.tasks.shared.names import IS_NAME_SQL, RANK_SQL, RESTRICTED
 from curation.vocabulary.merge_sql import fold
 from schemas.stages import Reason, Sql
 from schemas.vocabulary import UNCONFIRMED
 
-LANGUAGES = tuple(language for language in scripts() if language != LANGUAGE)
 UNSPACED = ("ja", "zh")
-_LISTED = ", ".join(f"'{language}'" for language in LANGUAGES)
-_SPOKEN = "lower(split_part(language, '-', 1))"
-_CASES = " ".join(f"WHEN '{language}' THEN {scripts()[language].sql('name')}" for language in LANGUAGES)
-_FITS = f"(CASE {_SPOKEN} {_CASES} ELSE false END)"
-_BIT = f"1::BIGINT << (list_position([{_LISTED}], {_SPOKEN}) - 1)"
 _STATUS = f"if(term_type = '{UNCONFIRMED}', 'candidate', 'official')"
 NAMED = f"""
-    SELECT concept, {_SPOKEN} AS language, name, source, coalesce(nullif(code, ''), concept) AS code, atom,
-        term_type, restriction, tier, {_FITS} AS is_in_script
+    SELECT concept, {SPOKEN} AS language, name, source, coalesce(nullif(code, ''), concept) AS code, atom,
+        term_type, restriction, tier, {FITS} AS is_in_script
     FROM names SEMI JOIN confusions AS c ON c.concept = names.concept
-    WHERE {_SPOKEN} IN ({_LISTED}) AND {IS_NAME_SQL}
-    QUALIFY row_number() OVER (PARTITION BY concept, {_SPOKEN} ORDER BY NOT {_FITS}, {RANK_SQL}) = 1
+    WHERE {SPOKEN} IN ({LISTED}) AND {IS_NAME_SQL}
+    QUALIFY row_number() OVER (PARTITION BY concept, {SPOKEN} ORDER BY NOT {FITS}, {RANK_SQL}) = 1
 """
 _BARE = f"if(e.document_language IN ({', '.join(map(repr, UNSPACED))}), {{0}}, ' ' || {{0}} || ' ')"
 """Words are found as words where the script writes spaces, else as characters."""
-
-
-def spoken(concepts: str) -> str:
-    """SQL: bits of the languages that concepts have a name in, at all and of a licence to publish it.
-
-    Args:
-        concepts: a view with the `number` of each.
-    """
-    return f"""
-    SELECT number, bit_or({_BIT}) AS languages,
-        coalesce(bit_or({_BIT}) FILTER (tier <> '{RESTRICTED}'), 0) AS open_languages
-    FROM (SELECT m.number, n.* FROM names AS n JOIN numbers AS m ON m.concept = n.concept
-        SEMI JOIN {concepts} AS x ON x.number = m.number)
-    WHERE {_SPOKEN} IN ({_LISTED}) AND {IS_NAME_SQL} AND {_FITS} GROUP BY number
-    """
 
 
 def _named(own: str, other: str) -> str:
@@ -67,19 +46,19 @@ def _concepts(condition: str) -> str:
 _NAMING = f"e.role = 'member' AND ({_named('e.folded', 'g.gold')} OR {_named('e.folded', 'e.surface')})"
 _ASKED = f"""
     WITH wanted AS (
-        SELECT q.id AS query_id, q.article_id, {_SPOKEN.replace("language", "q.language")} AS spoken,
+        SELECT q.id AS query_id, q.article_id, {SPOKEN.replace("language", "q.language")} AS spoken,
             {fold("a.surface")} AS surface, l.document_language
         FROM queries AS q JOIN anchored AS a ON a.query_id = q.id
-        CROSS JOIN (SELECT unnest([{_LISTED}]) AS document_language) AS l),
+        CROSS JOIN (SELECT unnest([{LISTED}]) AS document_language) AS l),
     each AS (
         SELECT w.*, c.concept, c.role, n.name, {fold("n.name")} AS folded, n.is_in_script, n.tier, n.term_type
         FROM wanted AS w JOIN confusions AS c ON c.query_id = w.query_id
         LEFT JOIN named AS n ON n.concept = c.concept AND n.language = w.document_language),
     golds_named AS (SELECT query_id, document_language, folded AS gold FROM each WHERE role = 'gold'),
     called AS (
-        SELECT DISTINCT concept, {_SPOKEN} AS document_language, {fold("name")} AS folded FROM names
+        SELECT DISTINCT concept, {SPOKEN} AS document_language, {fold("name")} AS folded FROM names
         SEMI JOIN confusions AS c ON c.concept = names.concept
-        WHERE {_SPOKEN} IN ({_LISTED}) AND NOT is_suppressed),
+        WHERE {SPOKEN} IN ({LISTED}) AND NOT is_suppressed),
     sharing AS (
         SELECT a.query_id, m.document_language, min(a.concept || ' ' || b.concept) AS detail
         FROM confusions AS a JOIN called AS m ON m.concept = a.concept AND m.folded <> ''

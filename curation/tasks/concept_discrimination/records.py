@@ -85,6 +85,9 @@ class Definition:
     name_band: int = column("band of that count")
     articles: int = column("articles of the crawl that name it")
     fame: int = column("band of that count")
+    languages: int = column("a bit for each other language that it has a name in")
+    open_languages: int = column("the same of names that may be published")
+    depth: int = column("steps from the top of the hierarchy, the shortest way")
 
 
 @record

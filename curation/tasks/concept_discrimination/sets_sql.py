@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from curation.tasks.concept_discrimination.names_sql import spoken
+from curation.tasks.concept_discrimination.languages_sql import LANGUAGE
 from curation.tasks.concept_discrimination.records import Checked, ConfusionSet, Screened
-from curation.tasks.concept_discrimination.vocabulary_sql import ARTICLE_EDGES, LANGUAGE, MAX_CHILDREN, band
+from curation.tasks.concept_discrimination.vocabulary_sql import ARTICLE_EDGES, MAX_CHILDREN, band
 from schemas.stages import Sql
 
 MEMBERS = 7
@@ -66,26 +66,42 @@ _STOOD = """
         JOIN golds AS g ON g.query_id = e.query_id JOIN numbers AS n ON n.concept = e.concept
         WHERE e.kin <> 'itself')"""
 """Members of sets that were published: they are screened like any other, and taken first."""
-_FAR = f"""
-    rings AS (
-        SELECT number, "group", band, fame, count(*) OVER ring AS size,
+_RINGS = {
+    "same": ('"group"', "band", "fame", "languages", "open_languages", "name_band", "depth"),
+    "spoken": ('"group"', "band", "fame", "languages", "open_languages"),
+    "known": ('"group"', "band", "fame"),
+}
+"""What far candidates and the gold concept have in common: where there are enough of them, all that a ranking
+blind to the query could go by, so that none can tell the gold one from them, else less."""
+
+
+def _ring(name: str, keys: tuple[str, ...]) -> str:
+    """SQL: concepts alike, in an order by lot, and for each query as many of them as its turn comes to."""
+    of = ", ".join(keys)
+    same = " AND ".join(f"z.{key} = d.{key}" for key in keys if key != "fame")
+    return f"""
+    {name}_ring AS (
+        SELECT number, {of}, count(*) OVER ring AS size,
             row_number() OVER (ring ORDER BY md5(concept), number) - 1 AS turn
-        FROM described WINDOW ring AS (PARTITION BY "group", band, fame)),
-    sizes AS (SELECT DISTINCT "group", band, fame, size FROM rings),
-    starts AS (
-        SELECT g.query_id, g.number AS gold, z."group", z.band, z.fame, z.size,
-            ('0x' || left(md5(g.query_id), 12))::BIGINT % z.size AS turn
-        FROM golds AS g JOIN described AS d ON d.number = g.number
-        JOIN sizes AS z ON z."group" = d."group" AND z.band = d.band AND z.fame = {_FAME}
-        WHERE g.is_shared),
-    turns AS (
-        SELECT DISTINCT s.query_id, s.gold, s."group", s.band, s.fame, (s.turn + t.range) % s.size AS turn
-        FROM starts AS s CROSS JOIN range({WINDOW}) AS t),
+        FROM described WINDOW ring AS (PARTITION BY {of})),
+    {name}_drawn AS (
+        SELECT DISTINCT s.query_id, s.gold, {of}, (s.turn + t.range) % s.size AS turn
+        FROM (
+            SELECT g.query_id, g.number AS gold, z.*,
+                ('0x' || left(md5(g.query_id), 12))::BIGINT % z.size AS turn
+            FROM golds AS g JOIN described AS d ON d.number = g.number
+            JOIN (SELECT DISTINCT {of}, size FROM {name}_ring) AS z ON {same} AND z.fame = {_FAME}
+            WHERE g.is_shared) AS s CROSS JOIN range({WINDOW}) AS t),
+    {name} AS (
+        SELECT query_id, gold, number FROM {name}_drawn JOIN {name}_ring USING ({of}, turn))"""
+
+
+_FAR = f"""{",".join(_ring(name, keys) for name, keys in _RINGS.items())},
     far AS (
-        SELECT t.query_id, t.gold, r.number, 'far' AS kin, 0 AS via FROM turns AS t
-        JOIN rings AS r USING ("group", band, fame, turn)
-        WHERE r.number <> t.gold
-            AND NOT EXISTS (FROM near AS n WHERE n.query_id = t.query_id AND n.number = r.number)
+        SELECT DISTINCT t.query_id, t.gold, t.number, 'far' AS kin, 0 AS via
+        FROM ({" UNION ALL ".join(f"FROM {name}" for name in _RINGS)}) AS t
+        WHERE t.number <> t.gold
+            AND NOT EXISTS (FROM near AS n WHERE n.query_id = t.query_id AND n.number = t.number)
         UNION SELECT s.query_id, s.gold, s.number, 'far', 0 FROM stood AS s JOIN golds AS g USING (query_id)
         WHERE s.is_far AND g.is_shared
             AND NOT EXISTS (FROM near AS n WHERE n.query_id = s.query_id AND n.number = s.number))"""
@@ -151,15 +167,11 @@ _SEEDS = f"""
         JOIN excluding AS x ON left(x.one, 3) = left(a.code, 3) AND left(x.other, 3) = left(b.code, 3)
         WHERE starts_with(a.code, x.one) AND starts_with(b.code, x.other))"""
 """Near concepts that ICD-10-CM says are never meant together with the gold one, by the codes they map to."""
-_UNLIKE = " + ".join(
-    f"bit_count(xor(coalesce(i.{column}, 0), coalesce(j.{column}, 0)))"
-    for column in ("languages", "open_languages")
-)
+_UNLIKE = "bit_count(xor(g.languages, m.languages)) + bit_count(xor(g.open_languages, m.open_languages))"
 """In how many languages just one of a member and the gold concept has a name, and one that can be published:
 a member with more than the gold one would be told from it as well as one with fewer."""
 SCREENED = f"""
     WITH {_NEAR}, {_STOOD}, {_FAR}, {_NAMES}, {_SEEDS},
-    spoken AS MATERIALIZED ({spoken("every")}),
     gone AS (SELECT n.number FROM retired AS r JOIN numbers AS n ON n.concept = r.concept),
     wide AS (SELECT e.parent AS number FROM edges AS e SEMI JOIN could AS c ON c.number = e.parent
         GROUP BY e.parent HAVING count(*) > {MAX_CHILDREN}
@@ -170,7 +182,8 @@ SCREENED = f"""
     tied_once AS (SELECT gold, number, max(what) AS what FROM tied GROUP BY ALL),
     judged AS (
         SELECT c.*, o.concept, g."group" AS of_gold, m."group" AS of_member,
-            abs(m.name_band - g.name_band) + abs(m.fame - {_FAME.replace("d.", "g.")}) AS apart,
+            abs(m.name_band - g.name_band) + abs(m.depth - g.depth)
+                + abs(m.fame - {_FAME.replace("d.", "g.")}) AS apart,
             {_UNLIKE} AS unlike,
             CASE WHEN c.number IN (SELECT number FROM gone) THEN 'retired'
                 WHEN t.what IS NOT NULL THEN t.what
@@ -189,8 +202,7 @@ SCREENED = f"""
         LEFT JOIN tied_once AS t ON t.gold = c.gold AND t.number = c.number
         LEFT JOIN shared AS s ON s.gold = c.gold AND s.number = c.number
         LEFT JOIN naming AS n ON n.gold = c.gold AND n.number = c.number
-        LEFT JOIN seeds AS e ON e.gold = c.gold AND e.number = c.number AND c.kin <> 'far'
-        LEFT JOIN spoken AS i ON i.number = c.gold LEFT JOIN spoken AS j ON j.number = c.number)
+        LEFT JOIN seeds AS e ON e.gold = c.gold AND e.number = c.number AND c.kin <> 'far')
     SELECT query_id, gold, number, kin, via, is_seed, reason,
         CASE WHEN reason IN ('synonym', 'names_anchor') THEN said ELSE '' END AS detail,
         CASE WHEN reason = '' THEN row_number() OVER (
@@ -202,8 +214,8 @@ SCREENED = f"""
 """What a release has stands first, so that a new article or one withdrawn changes no set that was published;
 then seeds are taken, then members named in the same languages as the gold one, as a set is asked in a
 language only where all eight have a name, then in the order of how near their numbers of names and of
-articles are to the gold one's, so that neither gives it away, siblings before cousins, then by lot: no text
-and no system has a part in it."""
+articles and their depths are to the gold one's, so that none of these gives it away, siblings before cousins,
+then by lot: no text and no system has a part in it."""
 CHECKED = f"""
     WITH RECURSIVE
     kept AS MATERIALIZED (FROM screened WHERE reason = '' AND place <= {DEPTH}),

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from curation.tasks.concept_discrimination.anchors import NAME
-from curation.tasks.concept_discrimination.names_sql import DROPPED, named_sql, spoken
+from curation.tasks.concept_discrimination.languages_sql import LANGUAGE
+from curation.tasks.concept_discrimination.names_sql import DROPPED, named_sql
 from curation.tasks.concept_discrimination.records import Anchor, Confusion, EarlierMember
 from curation.tasks.concept_discrimination.sets_sql import (
     DEPTH,
     FAR_STEPS,
     IDENTIFIES,
-    MAX_STEPS,
     MEMBERS,
     NEAR_STEPS,
     SETS_SQL,
@@ -18,7 +18,6 @@ from curation.tasks.concept_discrimination.sets_sql import (
 from curation.tasks.concept_discrimination.settings import OwnReason
 from curation.tasks.concept_discrimination.vocabulary_sql import (
     COMMON_PER_MILLE,
-    LANGUAGE,
     LEAST_COMMON,
     MAX_CHILDREN,
     VOCABULARY,
@@ -57,9 +56,7 @@ _CONFUSIONS = f"""
     ways(start, above, steps) AS (
         SELECT DISTINCT number, number, 0 FROM taken
         UNION SELECT w.start, e.parent, w.steps + 1 FROM ways AS w JOIN edges AS e ON e.child = w.above
-            WHERE w.steps < {MAX_STEPS}),
-    deep AS (
-        SELECT start, min(steps) AS depth FROM ways ANTI JOIN edges AS e ON e.child = above GROUP BY start),
+            WHERE w.steps < {FAR_STEPS}),
     progeny(start, below) AS (
         SELECT DISTINCT number, number FROM taken
         UNION SELECT p.start, e.child FROM progeny AS p JOIN edges AS e ON e.parent = p.below),
@@ -67,7 +64,7 @@ _CONFUSIONS = f"""
         SELECT w.start, list_sort(list(n.concept) FILTER (w.steps <= {NEAR_STEPS})) AS above,
             coalesce(list_sort(list(n.concept) FILTER (w.steps = {FAR_STEPS})), []) AS further
         FROM (SELECT start, above, min(steps) AS steps FROM ways GROUP BY ALL) AS w
-        JOIN numbers AS n ON n.number = w.above WHERE w.steps <= {FAR_STEPS} GROUP BY w.start),
+        JOIN numbers AS n ON n.number = w.above GROUP BY w.start),
     under AS (
         SELECT p.start, list_sort(list(DISTINCT n.concept)) AS below FROM progeny AS p
         JOIN numbers AS n ON n.number = p.below GROUP BY p.start),
@@ -84,7 +81,6 @@ _CONFUSIONS = f"""
         SELECT t.query_id, t.number, list_sort(list(DISTINCT {_HASH.format("m.other")})) AS id_hashes
         FROM taken AS t JOIN numbers AS n ON n.number = t.number JOIN mappings AS m ON m.concept = n.concept
         WHERE {IDENTIFIES} GROUP BY ALL),
-    spoken AS ({spoken("taken")}),
     spelt AS (
         SELECT number, language, {fold("name")} AS name FROM called),
     said AS (
@@ -95,8 +91,8 @@ _CONFUSIONS = f"""
         SELECT query_id, number, min(1000 - 1000 * len(list_intersect(a, b))
             // len(list_distinct(list_concat(a, b)))) AS distance FROM said GROUP BY ALL)
     SELECT t.query_id, {_ENTRY} AS corpus_id, d.concept, t.role, t.kin, t.via,
-        x.distance AS surface_distance, d.names, coalesce(p.depth, 0) AS depth,
-        coalesce(bit_count(y.languages), 0)::BIGINT AS languages,
+        x.distance AS surface_distance, d.names, d.depth,
+        bit_count(d.languages)::BIGINT AS languages,
         d.articles - (f.concept IS NOT NULL)::BIGINT AS articles,
         o.above, o.further, u.below, coalesce(h.name_hashes, []) AS name_hashes,
         coalesce(i.id_hashes, []) AS id_hashes, if(t.role = 'gold', w.common, []) AS common
@@ -106,8 +102,7 @@ _CONFUSIONS = f"""
     JOIN golds AS w ON w.query_id = t.query_id
     LEFT JOIN hashed AS h ON h.query_id = t.query_id AND h.number = t.number
     LEFT JOIN meant AS i ON i.query_id = t.query_id AND i.number = t.number
-    LEFT JOIN spoken AS y ON y.number = t.number
-    LEFT JOIN deep AS p ON p.start = t.number JOIN asked AS k ON k.query_id = t.query_id
+    JOIN asked AS k ON k.query_id = t.query_id
     LEFT JOIN found_concepts AS f ON f.article_id = k.article_id AND f.concept = d.concept
 """
 """The distance is one minus Jaccard's index of groups of three letters, by the concept's nearest name."""

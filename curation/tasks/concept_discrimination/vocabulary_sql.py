@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from curation.tasks.concept_discrimination.languages_sql import LANGUAGE, NAMED_IN
 from curation.tasks.concept_discrimination.records import (
     CommonWord,
     ConceptNumber,
@@ -13,7 +14,6 @@ from curation.tasks.concept_discrimination.records import (
 from curation.vocabulary.merge_sql import OWN_NAMES, fold
 from schemas.stages import Sql
 
-LANGUAGE = "en"
 MAX_CHILDREN = 50
 """A concept with more children is too general for an anchor or a member, or to make siblings of them."""
 MIN_WORDS, MIN_LETTERS = 5, 20
@@ -71,7 +71,11 @@ EDGES = """
 """
 _WORDS = "len(string_split(trim(text), ' '))"
 DESCRIBED = f"""
-    WITH chosen AS (
+    WITH RECURSIVE deep(number, depth) USING KEY (number) AS (
+        SELECT DISTINCT parent, 0 FROM edges ANTI JOIN edges AS u ON u.child = edges.parent
+        UNION SELECT DISTINCT e.child, d.depth + 1 FROM deep AS d JOIN edges AS e ON e.parent = d.number
+            ANTI JOIN recurring.deep AS r ON r.number = e.child),
+    chosen AS (
         SELECT concept, trim(text) AS text, source FROM definitions
         WHERE language = '{LANGUAGE}' AND tier <> 'restricted' AND {_WORDS} >= {MIN_WORDS}
             AND length(regexp_replace(text, '[^\\pL\\pN]', '', 'g')) >= {MIN_LETTERS}
@@ -84,14 +88,19 @@ DESCRIBED = f"""
         SELECT concept, count(DISTINCT lower(name)) AS names FROM names
         WHERE split_part(language, '-', 1) = '{LANGUAGE}' AND {OWN_NAMES} GROUP BY concept),
     kinds AS (SELECT concept, min("group") AS "group" FROM types GROUP BY concept),
-    said AS (SELECT concept, count(DISTINCT article_id) AS articles FROM found_concepts GROUP BY concept)
+    said AS (SELECT concept, count(DISTINCT article_id) AS articles FROM found_concepts GROUP BY concept),
+    named_in AS ({NAMED_IN})
     SELECT n.number, t.concept, t.text, t.folded, {_WORDS} AS words, {band(_WORDS, BAND_EDGES)} AS band,
         t.source, k."group", d.names, {band("d.names", NAME_EDGES)} AS name_band,
-        coalesce(s.articles, 0) AS articles, {band("coalesce(s.articles, 0)", ARTICLE_EDGES)} AS fame
+        coalesce(s.articles, 0) AS articles, {band("coalesce(s.articles, 0)", ARTICLE_EDGES)} AS fame,
+        coalesce(i.languages, 0) AS languages, coalesce(i.open_languages, 0) AS open_languages,
+        coalesce(p.depth, 0) AS depth
     FROM told AS t JOIN numbers AS n ON n.concept = t.concept JOIN named AS d ON d.concept = t.concept
     JOIN kinds AS k ON k.concept = t.concept LEFT JOIN said AS s ON s.concept = t.concept
+    LEFT JOIN named_in AS i ON i.concept = t.concept LEFT JOIN deep AS p ON p.number = n.number
 """
-"""A definition that two concepts have in the same words tells neither from the other."""
+"""A definition that two concepts have in the same words tells neither from the other. What a round of the
+hierarchy reaches first is not reached again, so that a depth is the shortest way from the top."""
 COMMON_WORDS = f"""
     WITH said AS (
         SELECT DISTINCT concept, unnest(string_split({fold("name")}, ' ')) AS word FROM names

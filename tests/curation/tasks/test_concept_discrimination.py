@@ -362,6 +362,23 @@ def test_members_are_named_in_the_languages_that_the_gold_concept_is(
     assert {row.document_language for row in rows["named_queries"]} == {"es", "pt"}
 
 
+def test_far_members_are_drawn_among_those_named_in_the_same_languages(tmp_path: Path) -> None:
+    """Eight of three hundred far concepts are: a draw that does not look for them would find one or two."""
+    made = vocabulary(gold_text=definition(670, "pyrexia"))
+    more = [f"T:farther{number:03d}" for number in range(270)]
+    for number, concept in enumerate(more):
+        told = " ".join(f"{'abcdefghij'[number % 10]}{number}{place}y" for place in "abcdefghij")
+        made.add(concept, "T:twig", name=f"Farther {number}", text=told)
+    for number, concept in enumerate((GOLD, *more[::35])):
+        made.rows["names"].append(
+            ConceptName(concept=concept, name=f"mal {'abcdefghij'[number] * 3}", language="pt", source="T")
+        )
+    passages = [passage(number, f"{SAID} It is number {number}.") for number in range(1, 6)]
+    rows = build(tmp_path, made, source(), *passages)[2]
+    far = {row.concept for row in rows["confusions"] if row.kin == "far"}
+    assert far and far <= set(more[::35])
+
+
 def test_a_set_is_asked_in_a_language_by_one_name_for_each_of_its_documents(
     named: dict[str, list[Any]],
 ) -> None:
