@@ -46,6 +46,7 @@ _MAX_STATED, _MAX_DISCUSSED = 5.0, 1.0
 THRESHOLD = 3.0
 """Points it takes to be a diagnosis: a title, an explicit statement, or several weaker places."""
 _EXPLICIT_RULES = frozenset(cue.name for cue in EXPLICIT)
+_NO_STATEMENT = {"title", "keyword", "discussion", "case", "often", "story"}
 _OFTEN_TOLD = 5
 """Mentions of a disease that nothing states, in an article that names others too."""
 _ORDER: tuple[EvidencePlace, ...] = ("statement", "title", "keyword", "discussion", "case")
@@ -97,6 +98,16 @@ class Candidate:
     def total(self) -> float:
         """Points of all places together."""
         return sum(self.points.values())
+
+    @property
+    def is_stated(self) -> bool:
+        """Whether a sentence of the case states it in so many words to be the diagnosis."""
+        return any(rule in _EXPLICIT_RULES and points >= _EXPLICIT for rule, points in self.points.items())
+
+    @property
+    def is_only_titled(self) -> bool:
+        """Whether the title names it, and no sentence of the case that states a diagnosis."""
+        return "title" in self.points and self.points.keys() <= _NO_STATEMENT
 
     @property
     def is_named(self) -> bool:
@@ -234,7 +245,7 @@ class Reading:
             for mention, span, role in zip(mentions, spans, roles_in_title(text, spans), strict=True)
             if not phrases.SHARED_NOUN.search(text[: span[0]])
         ]
-        read = self._turned(text, read)
+        read = self._quoted(text, self._turned(text, read))
         mains = [
             (mention, span) for mention, span, role in read if role == "main" and self._is_disease(mention)
         ]
@@ -280,6 +291,16 @@ class Reading:
         turned: Mapping[Role, Role] = {"main": "sign"}
         return [
             (mention, span, "main" if mention.concept in made else turned.get(role, role))
+            for mention, span, role in read
+        ]
+
+    def _quoted(self, title: str, read: list[_Read]) -> list[_Read]:
+        """A title's diseases; one in quotation marks is what it was called where the case states another."""
+        stated = {concept for concept, item in self.found.items() if item.is_main}
+        return [
+            (mention, span, "never" if phrases.is_quoted(title, *span) else role)
+            if stated and not any(self._is_kind(concept, mention.concept) for concept in stated)
+            else (mention, span, role)
             for mention, span, role in read
         ]
 

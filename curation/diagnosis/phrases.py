@@ -82,6 +82,14 @@ turn: the diagnosis, and of the one before it a sign; neutral: nothing, it only 
 report is about it; never: something the patient does not have, or no longer; doubt: something suspected;
 effect: a sign of a disease named before, else the diagnosis; cause, sign, setting: as a role.
 """
+_QUOTED = re.compile(r"“[^“”]*”|\"[^\"]*\"|«[^«»]*»|„[^„“”]*[“”]|(?<!\w)‘[^‘]*?’(?!\w)")
+
+
+def is_quoted(text: str, start: int, end: int) -> bool:
+    """Whether a stretch stands in quotation marks, with or without other words."""
+    return any(found.start() < start and end < found.end() for found in _QUOTED.finditer(text))
+
+
 NOT_BEFORE = re.compile(r"\bnot(?: just| merely| always| an?)? $", re.IGNORECASE)
 """Right before a disease that it was not."""
 CAUSED = re.compile(

@@ -58,6 +58,12 @@ def principal(case: Case, texts: Texts, concepts: Concepts) -> PrincipalDiagnosi
         for other in ranked[1:]
         if other.is_named and other.concept not in beside and best.total - other.total < MARGIN
     ]
+    if best.is_only_titled:
+        rivals += [
+            other
+            for other in ranked[1:]
+            if other.is_stated and other.concept not in beside and other not in rivals
+        ]
     stated = sum(points for rule, points in best.points.items() if rule not in ("title", "case", "often"))
     if rivals or (reading.has_unknown and stated < MARGIN):
         return _open(case, "ambiguous", [best, *rivals])

@@ -100,7 +100,7 @@ def _case_ids(
 
 DIAGNOSES = RecordStage(
     name="diagnoses",
-    version=4,
+    version=5,
     inputs=(
         Input("extract.sources", Source, by="id"),
         Input("cases.cases", Case, by="article_id"),

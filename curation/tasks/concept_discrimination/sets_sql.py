@@ -14,7 +14,7 @@ MAX_GRANDCHILDREN = 200
 DEPTH = 24
 """Candidates of a kin whose place in the hierarchy is looked at: members and what is rejected on the way."""
 WINDOW = 48
-"""Far candidates drawn for a query."""
+"""Far candidates drawn for a query from each of the rings below."""
 NEAR_STEPS, FAR_STEPS = 2, 3
 """Steps above within which something joins near concepts, and nothing joins far ones: cousins are at most
 four steps apart, far members at least five."""

@@ -195,6 +195,34 @@ def test_a_statement_settles_what_the_title_leaves_open() -> None:
     assert answer(title=title, cases=told, rules=["diagnosis made"]).concept == "MONDO:pan"
 
 
+_QUOTED = "Nine years of “seronegative [lupus|MONDO:lupus]” undone by a biopsy"
+
+
+@pytest.mark.parametrize(
+    ("title", "expected"),
+    [
+        (_QUOTED, "MONDO:tb"),
+        (_QUOTED.replace("“", '"').replace("”", '"'), "MONDO:tb"),
+        (_QUOTED.replace("“", "‘").replace("”", "’"), "MONDO:tb"),
+        (_QUOTED.replace("“", "").replace("”", ""), ""),
+        ("The patient’s [lupus|MONDO:lupus] and her sister’s advice", ""),
+    ],
+)
+def test_what_a_title_puts_in_quotation_marks_gives_way_to_a_stated_diagnosis(
+    title: str, expected: str
+) -> None:
+    told = (
+        ("He came with [lupus|MONDO:lupus].", "This confirmed the diagnosis of [tuberculosis|MONDO:tb]."),
+    )
+    keywords = ("[Lupus|MONDO:lupus]",)
+    found = answer(title=title, cases=told, rules=["diagnosis made"], keywords=keywords)
+    assert (found.concept, found.reason) == (expected, "" if expected else "ambiguous")
+
+
+def test_a_title_in_quotation_marks_counts_where_nothing_else_is_stated() -> None:
+    assert answer(title="“[Lupus|MONDO:lupus]” in a farmer").concept == "MONDO:lupus"
+
+
 def test_joined_diagnoses_are_ambiguous() -> None:
     found = answer(title="[Tuberculosis|MONDO:tb] and [melanoma|MONDO:melanoma] in one patient")
     assert (found.concept, found.reason) == ("", "ambiguous")
