@@ -49,7 +49,7 @@ from sources.store import RawStore
 
 GOLD = ROOT / "tests" / "gold"
 TARGET = 0.9
-TEST_HISTORY = (0.857, 0.9, 0.9, 0.9, 0.857, 0.833, 0.833, 0.833, 0.833, 0.833, 0.833)
+TEST_HISTORY = (0.857, 0.9, 0.9, 0.9, 0.857, 0.833, 0.833, 0.833, 0.833, 0.833, 0.833, 0.808)
 """Accuracy on test each time it was run; the rules changed between the first two runs only, its errors were
 looked at after the third. The fifth was the default vocabulary's (five others were run, for accuracy only);
 the last six are of rules written on dev and on invented stories, for kinds of error met elsewhere."""

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from curation.cases import diagnosis_score as score
 from curation.cases.diagnosis_cues import EVENT
 from curation.cases.diagnosis_score import names_one
-from curation.cases.diagnosis_topic import Topic, is_disease, stem, topic_of, words_of
+from curation.cases.diagnosis_topic import NO_TOPIC, Topic, is_disease, stem, topic_of, words_of
 from schemas.case import Statement
 
 __all__ = ["Topic", "in_keywords", "in_title", "select", "topic_of"]
@@ -53,6 +53,28 @@ def in_keywords(keywords: Sequence[str], others: Iterable[Statement]) -> Iterato
             yield Statement(place="keyword", start=0, end=len(keyword), text=keyword, rule="keyword restated")
 
 
+_LOOSE = {"turned out to be", "case of"}
+"""Cues that say as often what something is as what a patient has."""
+_OUTRIGHT = {"final", "explicit", "confirmed", "pathology", "strong"}
+
+
+def _without_topic(sentences: Sequence[str]) -> list[tuple[int, str]]:
+    """What states a disease as the diagnosis, whatever the title is about: it may name a mere symptom.
+
+    Where nothing does in so many words, the one finding that says most of a disease.
+    """
+    read = score.features(sentences, NO_TOPIC)
+    found = [(at, rule) for at, (features, rule) in enumerate(read) if score.is_enough(features)]
+    if found:
+        return found
+    likely = [
+        (score.points(features), at, rule)
+        for at, (features, rule) in enumerate(read)
+        if features & _OUTRIGHT and "history" not in features and rule not in _LOOSE
+    ]
+    return [(at, rule) for _, at, rule in [max(likely)]] if likely else []
+
+
 def select(sentences: Sequence[str], topic: Topic) -> list[tuple[int, str]]:
     """Positions and rules of the sentences of one case that state its final diagnosis.
 
@@ -70,5 +92,5 @@ def select(sentences: Sequence[str], topic: Topic) -> list[tuple[int, str]]:
     if not found:
         likely = [(at, rule) for at, (_, rule) in enumerate(read) if rule == "hedged"]
         befell = [(at, rule) for at, (_, rule) in enumerate(read) if rule == EVENT.name]
-        found = likely[-1:] or befell[:1]
+        found = likely[-1:] or _without_topic(sentences) or befell[:1]
     return found

@@ -197,6 +197,28 @@ EXPLICIT = (
 
 FINDING = (
     _cue(
+        "diagnosis named",
+        "before",
+        r"\b(?:was|is|were|proved|became|remained)\s+(?:\w+\s+)?(?:the|our|his|her|their)\s+(?:\w+\s+)?diagnos[ie]s\b",
+    ),
+    _cue(
+        "diagnosis named",
+        "after",
+        r"\b(?:clinch|seal|settl|secur|nail|mak|giv|reveal|yield|confirm|establish)(?:ed|es|s|e|ing)?\s+(?:the|our)\s+"
+        r"(?:\w+\s+)?diagnosis\s*[:–—-]",
+    ),
+    _cue(
+        "diagnosis named",
+        "after",
+        r"\bconclu(?:ded|de|sion (?:was|is))(?:\s+\w+)?\s+that\s+(?:\w+\s+){1,3}?"
+        r"(?:suffer(?:ed|s)?\s+from|had|has|was|is)\b",
+    ),
+    _cue(
+        "criteria met",
+        "clause",
+        r"\bcriteri(?:a|on)\s+(?:for|of)\b[^;.]{3,100}?\b(?:met|fulfil\w*|satisf\w+)\b",
+    ),
+    _cue(
         "pathology confirmed",
         "after",
         rf"\b(?:{_PATHOLOGY}|{_LABORATORY}|{_OPERATION})\b.{{0,160}}\b(?:confirm(?:ed|s|ing)"
@@ -384,6 +406,7 @@ HISTORY = re.compile(
 FAMILY = re.compile(
     r"\b(?:(?:his|her|their|(?:the )?(?:patient|child|boy|girl|infant|baby)['’]s) (?:\w+ )?(?:mother"
     r"|father|brother|sister|son|daughter|uncle|aunt|cousin|grand\w+|parents?|husband|wife|family)"
-    r"|family history|relatives?)\b",
+    r"|(?:an?|one|two|both|elder|older|younger|maternal|paternal) (?:mother|father|brother|sister|uncle|aunt"
+    r"|cousin|grand\w+)s?|family history|relatives?)\b",
     re.IGNORECASE,
 )

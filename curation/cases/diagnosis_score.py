@@ -35,7 +35,7 @@ from curation.cases.diagnosis_cues import (
     UNAFFIRMED,
     Cue,
 )
-from curation.cases.diagnosis_topic import Topic, is_disease, names_disease, stem, words_of
+from curation.cases.diagnosis_topic import NO_TOPIC, Topic, is_disease, names_disease, stem, words_of
 
 _FINITE = re.compile(r"(?:was|were|is|has|have|we|then)\b", re.IGNORECASE)
 """Begins a statement on the patient himself, whatever his history."""
@@ -92,8 +92,13 @@ def _scale() -> tuple[Mapping[str, int], int]:
 
 def is_enough(found: Collection[str]) -> bool:
     """Whether a sentence with these features states the diagnosis."""
-    worth, enough = _scale()
-    return worth["start"] + sum(worth.get(name, 0) for name in found) >= enough
+    return points(found) >= _scale()[1]
+
+
+def points(found: Collection[str]) -> int:
+    """Points of a sentence with these features."""
+    worth, _ = _scale()
+    return worth["start"] + sum(worth.get(name, 0) for name in found)
 
 
 def features(sentences: Sequence[str], topic: Topic) -> list[tuple[set[str], str]]:
@@ -157,7 +162,8 @@ def _of_sentence(sentence: str, topic: Topic) -> tuple[set[str], str]:
             named = DEFINITE.sub(_unless_disease, named)
         agreement = _see_object(found, named, topic)
         is_pathology = cue.name.startswith("pathology")
-        if agreement > 1 or (is_pathology and names_one(named)):
+        is_named = names_one(named) if is_pathology else topic is NO_TOPIC and is_disease(named)
+        if agreement > 1 or is_named:
             rules.append(cue.name)
             found.add("pathology" if is_pathology else "strong" if cue.name in STRONG else "weak")
     if topic.agreement(affirmed(sentence)) > 1:
@@ -169,7 +175,7 @@ def _of_sentence(sentence: str, topic: Topic) -> tuple[set[str], str]:
             found.add("event")
             rules.append(EVENT.name)
     _see_words(found, sentence, topic)
-    if not topic.diseases and not topic.kinds and found & {"final", "explicit"}:
+    if not topic.is_known and found & {"final", "explicit"}:
         found.add("explicit without topic")
     if FOLLOW_UP.search(sentence):
         found.add("follow-up")

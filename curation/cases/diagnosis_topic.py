@@ -231,6 +231,11 @@ class Topic:
     whole: Topic | None = None
 
     @property
+    def is_known(self) -> bool:
+        """Whether the title names a disease at all, by its words."""
+        return bool(self.diseases or self.kinds)
+
+    @property
     def is_infection(self) -> bool:
         """Whether the topic is a disease that a germ makes, by its words."""
         return any(map(_INFECTION.search, self.diseases | self.kinds | self.stems))
@@ -245,7 +250,7 @@ class Topic:
             return 2
         if (kinds and others) or len(kinds) > 1 or self._names_species(sentence):
             return 2
-        if not self.diseases and not self.kinds and len(others) >= max(2, len(self.stems) / 2):
+        if not self.is_known and len(others) >= max(2, len(self.stems) / 2):
             return 2
         return 1 if others or kinds else 0
 
@@ -267,6 +272,10 @@ class Topic:
         """The topic with the disease words of other names of the same thing."""
         found = frozenset(_form(word) for name in names for word in words_of(name) if names_disease(word))
         return replace(self, diseases=self.diseases | found)
+
+
+NO_TOPIC = Topic(frozenset(), frozenset(), frozenset(), frozenset())
+"""Of a title that says nothing of what its patient has."""
 
 
 def _acronyms(text: str) -> set[str]:
@@ -291,7 +300,7 @@ def topic_of(title: str, text: str = "") -> Topic:
 
 def _declared(topic: Topic, text: str) -> Topic:
     """A topic with the acronyms a text declares for it, and what it says it reports if the title does not."""
-    if not topic.diseases and not topic.kinds:
+    if not topic.is_known:
         topic = topic.widened(_NAME_ENDS.split(found[1])[0] for found in _NAMED_CASE.finditer(text))
     declared = set()
     for found in _DECLARED.finditer(text):

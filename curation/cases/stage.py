@@ -231,7 +231,7 @@ def _reports(
 
 CASES = RecordStage(
     name="cases",
-    version=5,
+    version=6,
     inputs=(
         Input("parse.articles", Article, by="id"),
         Input("extract.sources", Source, by="id"),

@@ -101,8 +101,8 @@ class Candidate:
 
     @property
     def is_stated(self) -> bool:
-        """Whether a sentence of the case states it in so many words to be the diagnosis."""
-        return any(rule in _EXPLICIT_RULES and points >= _EXPLICIT for rule, points in self.points.items())
+        """Whether a sentence of the case states it to be the diagnosis, not as what is only likely."""
+        return self.is_main and not self.points.keys() <= _NO_STATEMENT
 
     @property
     def is_only_titled(self) -> bool:

@@ -1,0 +1,44 @@
+"""Diagnoses that a title does not name: it tells of a symptom, a mishap or nothing at all."""
+
+from __future__ import annotations
+
+import pytest
+
+from curation.cases.diagnosis import select, topic_of
+
+CAME = "She was brought in with pain, and her uncle had been treated for tuberculosis."
+
+
+@pytest.mark.parametrize(
+    "stated",
+    [
+        "Manometry showed no peristalsis, establishing type II achalasia.",
+        "These findings were consistent with posterior reversible encephalopathy syndrome.",
+        "Biopsy disclosed clefts in arterioles, pathognomonic of cholesterol embolism.",
+        "Two copies of the variant clinched the diagnosis: cystic fibrosis.",
+        "The criteria for Tolosa-Hunt syndrome were fulfilled.",
+        "We concluded that she suffered from nephrogenic diabetes insipidus.",
+        "Takotsubo cardiomyopathy was thus the diagnosis.",
+        "Severe hemophilia B was confirmed.",
+    ],
+)
+@pytest.mark.parametrize("title", ["A lump that would not move", "Sudden blindness in a widow"])
+def test_a_stated_disease_is_found_whatever_the_title_tells(title: str, stated: str) -> None:
+    assert [at for at, _ in select([CAME, stated, "She went home."], topic_of(title))] == [1]
+
+
+def test_a_title_that_names_the_disease_still_decides() -> None:
+    told = ["Severe hemophilia B was confirmed.", "Brucellosis was confirmed by culture."]
+    assert [at for at, _ in select(told, topic_of("Brucellosis of the spine"))] == [1]
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        "A brother, 45, had been treated for pulmonary tuberculosis in the same household.",
+        "Hemophilia was excluded.",
+        "The lump turned out to be movable.",
+    ],
+)
+def test_relatives_and_what_was_excluded_state_nothing(told: str) -> None:
+    assert select([told], topic_of("Blindness treated as tuberculosis")) == []
