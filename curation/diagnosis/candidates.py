@@ -493,15 +493,3 @@ def _weight_of(rule: str) -> float:
 
 def _spans(mentions: Iterable[Mention], sentence: Sentence) -> list[tuple[int, int]]:
     return [(mention.start - sentence.start, mention.end - sentence.start) for mention in mentions]
-
-
-def by_text(mentions: Iterable[Mention]) -> dict[str, list[Mention]]:
-    """Mentions by text id, in order."""
-    found: dict[str, list[Mention]] = {}
-    for mention in _sorted(mentions):
-        found.setdefault(mention.text_id, []).append(mention)
-    return found
-
-
-def _sorted(mentions: Iterable[Mention]) -> Iterator[Mention]:
-    yield from sorted(mentions, key=lambda item: (item.text_id, item.start, -item.end, item.concept))

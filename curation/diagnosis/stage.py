@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TypeVar
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from curation.diagnosis.candidates import Sentence, Texts, by_text
+from curation.diagnosis.candidates import Sentence, Texts
 from curation.diagnosis.concepts import Concepts, build
 from curation.diagnosis.principal import principal
 from curation.extract.sentences import sentence_spans
@@ -64,7 +64,7 @@ def of_article(
             for number, text in enumerate(source.keywords, start=1)
         ),
         discussion=() if source.is_book else tuple(_outside(cases, passages)),
-        mentions=by_text(mentions),
+        mentions=_by_text(mentions),
         patients=len(cases),
         passages={passage.id: passage.text for passage in passages},
     )
@@ -112,3 +112,15 @@ DIAGNOSES = RecordStage(
     accounts=(Account("case", _case_ids, "diagnoses", "case_id"),),
     resources=("types", "relations"),
 )
+
+
+def _by_text(mentions: Iterable[Mention]) -> dict[str, list[Mention]]:
+    """Mentions by text id, in order."""
+    found: dict[str, list[Mention]] = {}
+    for mention in _sorted(mentions):
+        found.setdefault(mention.text_id, []).append(mention)
+    return found
+
+
+def _sorted(mentions: Iterable[Mention]) -> Iterator[Mention]:
+    yield from sorted(mentions, key=lambda item: (item.text_id, item.start, -item.end, item.concept))
