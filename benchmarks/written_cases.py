@@ -79,7 +79,7 @@ def judged(story: Story, answer: PrincipalDiagnosis | None, wanted: set[str]) ->
 def measure(vocabulary: Vocabulary, show: str) -> dict[str, Any]:
     """Verdicts per class and half."""
     given = tomllib.loads((GOLD / "written_diagnoses.toml").read_text("utf-8"))
-    meant = {name: _concepts_of(name, vocabulary) for name, _, _ in given["diseases"]}
+    meant = {name: concepts_of(name, vocabulary) for name, _, _ in given["diseases"]}
     tallies: dict[str, collections.Counter[str]] = {}
     for story in stories(given):
         answer = read(story, vocabulary)
@@ -90,7 +90,7 @@ def measure(vocabulary: Vocabulary, show: str) -> dict[str, Any]:
     return {name: _summed(found) for name, found in tallies.items()}
 
 
-def _concepts_of(name: str, vocabulary: Vocabulary) -> set[str]:
+def concepts_of(name: str, vocabulary: Vocabulary) -> set[str]:
     return {found.concept for found in mentions_of_text(name, vocabulary)}
 
 

@@ -34,7 +34,7 @@ def _cue(name: str, side: Side, pattern: str, *, doubtable: bool = True) -> Cue:
     return Cue(name, re.compile(pattern, re.IGNORECASE), side, doubtable)
 
 
-_ADVERB = r"(?:(?:\w+ly|then|thus|also|later|now|still|further|first|therefore|hence|again)\s+){0,2}"
+_ADVERB = r"(?:(?:\w+ly|then|thus|also|later|now|still|further|first|therefore|thereby|hence|again)\s+){0,2}"
 _WAS = rf"\b(?:was|were|is|are|has been|have been|had been|be|being|been)\s+{_ADVERB}"
 _FINAL = (
     r"final|definit(?:e|ive)|established|ultimate|confirmed|correct|eventual|discharge|post-?operative"
@@ -247,7 +247,7 @@ FINDING = (
     _cue(
         "diagnosis named",
         "after",
-        r"\b(?:labell?ed|classified|categori[sz]ed|recogni[sz]ed|interpreted|concluded|established"
+        r"\b(?:labell?ed|staged|classified|categori[sz]ed|recogni[sz]ed|interpreted|concluded|established"
         r"|defined)\s+(?:as|to be)\b",
     ),
     _cue(

@@ -95,7 +95,7 @@ _MORE = re.compile(
     r"(?:clinical |physical |laboratory |imaging |initial |diagnostic |therapeutic |surgical |medical "
     r"|further |operative |post-?operative |hospital |subsequent |pathologic(?:al)? |histologic(?:al)? "
     r"|radiologic(?:al)? |histopathologic(?:al)? |intra-?operative |pre-?operative |genetic "
-    r"|differential |final |short-term |long-term )*(?:findings?|examinations?|investigations?"
+    r"|differential |final |short-term |long-term |autopsy |necropsy |[\w-]+(?:al|ic) )*(?:findings?|examinations?|investigations?"
     r"|assessments?|interventions?|diagnos[ie]s|treatments?|management|course|outcomes?|follow[- ]?up"
     r"|timeline|operations?|surgery|procedures?|therapy|evaluation|work-?up|imaging|laboratory tests?"
     r"|results|history|complications?|prognosis|autopsy|pathology|radiology|progress|symptoms|signs"

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from curation.cases.headings import Heading, Kind, numbered, read
-from curation.cases.narrative import Paragraph, is_general, is_narrative
+from curation.cases.narrative import Paragraph, closes, is_general, is_narrative
 from curation.cases.patient import introduces
 from curation.cases.patients import Draft, part
 from schemas.article import Section
@@ -124,10 +124,14 @@ def _under_headings(running: Sequence[Paragraph], known: _Sections) -> list[Para
     """Paragraphs under case headings; sections that follow, and whose titles leave it open, by their text."""
     chosen: list[Paragraph] = []
     is_open = False
+    run_in: int | None = None
     for paragraph in running:
         inside = known.status(paragraph.section)
         if inside is None and _RUN_IN.match(paragraph.text):
-            inside = True
+            run_in = paragraph.section
+        elif run_in is not None and (paragraph.section != run_in or closes(paragraph.text)):
+            run_in = None
+        inside = True if inside is None and run_in is not None else inside
         if inside:
             is_open = True
             if not is_general(paragraph):

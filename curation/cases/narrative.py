@@ -89,6 +89,11 @@ class Paragraph:
         return self.sentences or tuple(sentence_spans(self.text))
 
 
+def closes(text: str) -> bool:
+    """Whether a paragraph begins what follows a case: its discussion, a conclusion."""
+    return bool(_CLOSING_START.match(text))
+
+
 def is_narrative(paragraph: Paragraph) -> bool:
     """Whether a paragraph tells of one patient rather than of a disease, a method or the literature."""
     text = paragraph.text

@@ -39,6 +39,10 @@ for _tens, _word in enumerate(_TENS, start=2):
 SPELLED["a hundred"] = 100
 """Whole numbers in English words, as ages are written."""
 _NUMERAL = "|".join(sorted(map(re.escape, SPELLED), key=lambda word: (-len(word), word)))
+_RELATIVE = (
+    r"(?:(?:grand|step|god|half-)?(?:mother|father|brother|sister|son|daughter)s?|husband|wife|aunt|uncle"
+    r"|cousins?|niece|nephew|parents?|spouse|partner|siblings?|donor|caregiver)"
+)
 _N = rf"(?P<n>\d{{1,3}}(?:[.,]\d{{1,2}})?|{_NUMERAL})"
 _HALF = r"(?P<half>(?:[\s-]and[\s-]a[\s-]half|\s?½|\s?1/2)?)"
 _DASH = r"[\s\u00ad\-‐‑‒–—]*"
@@ -60,6 +64,13 @@ _COMPOUND = re.compile(
     rf"(?<![\d.,\w]){_N}{_DASH}{_UNIT}{_JOIN}{_LATER_UNIT}(?:{_DASH}old\b|\s+of\s+age\b)", re.IGNORECASE
 )
 _AGED_COMPOUND = re.compile(rf"\baged?\s+{_N}{_DASH}{_UNIT}{_JOIN}{_LATER_UNIT}\b", re.IGNORECASE)
+_PERSON_OF = re.compile(
+    rf"\b(?:(?:wo)?m[ae]n|(?:fe)?male|boy|girl|lady|gentleman|patient|infant|child|{_RELATIVE})"
+    rf"(?:,?\s+of|,|\s*\()\s*(?P<age>{_N}{_HALF}{_DASH}{_UNIT})(?=\s*[,;:.)]|\s+(?:who|with|was|had|came|from"
+    rf"|without|present\w*|consult\w*|complain\w*|attend\w*)\b)",
+    re.IGNORECASE,
+)
+"""'A man of 68 years', 'Man, 52 years, shepherd', 'the patient (7 months)'."""
 _SHORT = re.compile(rf"(?<![\d.,\w]){_N}\s?-?(?P<unit>y)[./]?\s?o\b\.?", re.IGNORECASE)
 _OF_AGE = re.compile(
     rf"(?<![\d.,\w]){_N}{_HALF}\s+(?P<unit>years?|months?|weeks?|days?)\s+of\s+age\b", re.IGNORECASE
@@ -86,7 +97,10 @@ _DECADE = re.compile(
     r"|ninth|tenth)\s+decade)\b",
     re.IGNORECASE,
 )
-_AGES = (_COMPOUND, _AGED_COMPOUND, _OLD, _OF_AGE, _AGED, _YEAR_PERSON, _SHORT, _SLASH, _ROMANCE, _GERMAN)
+_AGES = (
+    _COMPOUND, _AGED_COMPOUND, _OLD, _OF_AGE, _AGED, _YEAR_PERSON, _PERSON_OF, _SHORT, _SLASH, _ROMANCE,
+    _GERMAN,
+)  # fmt: skip
 
 _FEMALE = frozenset(
     _words(
@@ -127,6 +141,12 @@ _ANIMAL = re.compile(
     re.IGNORECASE,
 )
 """An animal, unless the word only says whom a person breeds, owns or herds."""
+_TOLD = re.compile(
+    r"\b(?:with|after|by|following|who|was|were|had|has|of|for|from|to|in|on"
+    r"|(?:present|report|complain|develop|suffer|sustain|notic|experienc|admit|refer)\w*|came|felt)\b",
+    re.IGNORECASE,
+)
+"""What ends the words that say who somebody is: behind it an animal bit, and a calf is part of a leg."""
 _HUMAN = re.compile(
     r"\b(?:wom[ae]n|m[ae]n|girls?|boys?|lady|gentleman|child|infant|baby|neonate|newborn|adolescent"
     r"|student|worker|farmer)\b",
@@ -138,10 +158,6 @@ _RELATIVE_AGE = re.compile(
     re.IGNORECASE,
 )
 _PAST_AGE = re.compile(r"\b(?:at|from|since|until|by|before|after)\s+(?:the\s+)?(?:an\s+)?$", re.IGNORECASE)
-_RELATIVE = (
-    r"(?:(?:grand|step|god|half-)?(?:mother|father|brother|sister|son|daughter)s?|husband|wife|aunt|uncle"
-    r"|cousins?|niece|nephew|parents?|spouse|partner|siblings?|donor|caregiver)"
-)
 _KIN_BEFORE = re.compile(
     rf"\b{_RELATIVE}(?: (?:of|to) (?:the|our|this|his|her|a)(?: index)?"
     r" (?:patient|proband|child|boy|girl|man|woman))?"
@@ -181,6 +197,12 @@ _CHILD_SEX = re.compile(
     re.IGNORECASE,
 )
 _MAX_NEWBORN = 1.0
+_KIN_BESIDE = re.compile(
+    r"\b(?:(?P<female>mother|daughter|sister|niece|aunt|wife)|father|son|brother|nephew|uncle|husband)"
+    r"\W{0,2}\s?(?:of|aged)?\s*$",
+    re.IGNORECASE,
+)
+"""Right before the age of a patient who is told of as a relative."""
 _TOKEN = re.compile(r"\w[\w-]*")
 
 
@@ -221,7 +243,8 @@ def _age(match: re.Match[str]) -> Age:
     if groups.get("more"):
         years += int(groups["more"]) * _scale_of(groups["lesser"].lower())
     sex: Sex = {"F": "female", "M": "male"}.get(groups.get("sex") or "", "")  # type: ignore[assignment]
-    return Age(match.start(), match.end(), match.group().strip(" ,"), round(years, 4), sex)
+    start, end = match.span("age") if groups.get("age") else match.span()
+    return Age(start, end, match.string[start:end].strip(" ,"), round(years, 4), sex)
 
 
 def _scale_of(unit: str) -> float:
@@ -292,7 +315,7 @@ def is_animal(sentence: str) -> bool:
     age = next(iter(ages_in(sentence)), None)
     if age is None:
         return False
-    near = sentence[max(0, age.start - 30) : age.end + 60]
+    near = sentence[max(0, age.start - 30) : age.start] + _TOLD.split(sentence[age.end : age.end + 60])[0]
     animal, human = _ANIMAL.search(near), _HUMAN.search(near)
     return animal is not None and (human is None or animal.start() < human.start())
 
@@ -314,6 +337,8 @@ def sex_of(sentences: Sequence[str], age: Age | None, introduction: str) -> Sex:
         after = _nearest(introduction[age.end : age.end + 110])
         if after or (after := _nearest(introduction[max(0, age.start - 60) : age.start], last=True)):
             return after
+        if found := _KIN_BESIDE.search(introduction[: age.start]):
+            return "female" if found["female"] else "male"
     female = male = 0
     for sentence in sentences:
         words = [word.lower() for word in _TOKEN.findall(sentence)]

@@ -1,0 +1,165 @@
+"""Whole articles whose writers knew nothing of the rules, from JATS to the principal diagnosis (tests/gold).
+
+They are invented, with what articles have and stories lack: abstracts, red herrings, relatives, discussions,
+titles that hide the diagnosis. dev has been looked at while rules were written.
+"""
+
+from __future__ import annotations
+
+import argparse
+import collections
+import itertools
+import json
+import re
+import sys
+import tempfile
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from benchmarks.cases_gold import Tally
+from benchmarks.jats_speed import raw_of
+from benchmarks.measure import RESULTS, ROOT, save
+from benchmarks.principal_diagnosis import Vocabulary, default_vocabulary, interval, mentions_of, told
+from benchmarks.written_cases import concepts_of
+from curation.diagnosis.stage import of_article
+from curation.extract.scope import decide
+from schemas.article import Article
+from schemas.case import Case
+from schemas.diagnosis import PrincipalDiagnosis
+from sources import jats
+
+FOLDER = ROOT / "tests" / "gold" / "written_articles"
+HALVES = ("dev", "test")
+_KEY = 45
+"""So many characters tell a sentence, wherever two readers end it."""
+
+
+def gold_rows(half: str) -> list[dict[str, Any]]:
+    """Rows of one half of the gold."""
+    rows: list[dict[str, Any]] = json.loads((FOLDER / "gold.json").read_text("utf-8"))
+    return [row for row in rows if row["half"] == half]
+
+
+def article_of(row: Mapping[str, Any]) -> Article:
+    """The parsed article of a row."""
+    path = FOLDER / row["file"]
+    data = path.read_bytes()
+    return jats.parse(data, raw_of(path, data))
+
+
+class Result:
+    """What was read right and wrong in some articles."""
+
+    def __init__(self) -> None:
+        self.tallies = {name: Tally() for name in ("human", "patients", "age", "sex", "sentences")}
+        self.verdicts: list[dict[str, str]] = []
+
+    def add(self, row: Mapping[str, Any], vocabulary: Vocabulary) -> None:
+        """One article: its scope, its patients in the order of telling, what each has."""
+        name = row["file"].removesuffix(".xml")
+        article = article_of(row)
+        verdict, _ = decide(article)
+        self.tallies["human"].add({(name,)} if not verdict else set(), {(name,)} if row["is_human"] else set())
+        item = told(article)
+        cases = item.cases if not verdict else ()  # what is out of scope gives none
+        found = mentions_of(item, vocabulary.matcher)
+        given = of_article(item.source, cases, item.passages, found, vocabulary.concepts)
+        made = {one.case_id: one for one in given}
+        for number, (case, gold) in enumerate(itertools.zip_longest(cases, row["patients"]), start=1):
+            self._patient(f"{name}#{number}", case, gold, made.get(case.id) if case else None, vocabulary)
+
+    def _patient(
+        self,
+        name: str,
+        case: Case | None,
+        gold: Mapping[str, Any] | None,
+        answer: PrincipalDiagnosis | None,
+        vocabulary: Vocabulary,
+    ) -> None:
+        pair = (case, gold)
+        both = [{(name,)} if one else set() for one in pair]
+        self.tallies["patients"].add(both[0], both[1])
+        expected = {_key(text) for text in gold["sentences"]} if gold else set()
+        stated = [one.text for one in case.statements if one.place == "passage"] if case else []
+        self.tallies["sentences"].add(
+            {(name, _same(_key(text), expected)) for text in stated}, {(name, text) for text in expected}
+        )
+        if not gold:
+            return
+        if case:
+            ages = [None if one is None else f"{one:.1f}" for one in (case.age_years, gold["age_years"])]
+            self.tallies["age"].add({(name, str(ages[0]))}, {(name, str(ages[1]))})
+            self.tallies["sex"].add({(name, case.sex)}, {(name, gold["sex"] or "")})
+        wanted = set().union(*(concepts_of(one, vocabulary) for one in gold["names"]))
+        if answer is None:
+            verdict = "no case"
+        elif not answer.concept:
+            verdict = "right" if not gold["names"] else answer.reason
+        else:
+            verdict = "right" if answer.concept in wanted else "wrong"
+        self.verdicts.append(
+            {
+                "patient": name,
+                "gold": ", ".join(gold["names"]),
+                "given": answer.name if answer else "",
+                "rule": answer.rule if answer else "",
+                "verdict": verdict,
+                "is_decided": str(bool(answer and answer.concept)),
+            }
+        )
+
+    def summary(self) -> dict[str, Any]:
+        """Precision, recall and F1 of each measure; diagnoses decided, right, and why the others are open."""
+        decided = [one for one in self.verdicts if one["is_decided"] == "True"]
+        right = sum(one["verdict"] == "right" for one in decided)
+        outcomes = collections.Counter(one["verdict"] for one in self.verdicts)
+        return {
+            **{name: tally.result() for name, tally in self.tallies.items()},
+            "diagnoses": {
+                "patients": len(self.verdicts),
+                "decided": len(decided),
+                "right": right,
+                "interval": interval(right, len(decided)),
+                "outcomes": dict(sorted(outcomes.items())),
+                "verdicts": self.verdicts,
+            },
+        }
+
+
+def _key(text: str) -> str:
+    return re.sub(r"\s+", " ", text)[:_KEY]
+
+
+def _same(key: str, expected: Iterable[str]) -> str:
+    """The gold's sentence that a found one is."""
+    return next((one for one in expected if one in key or key in one), key)
+
+
+def main() -> int:
+    """Measure both halves and save, or `--half dev --show`: print what is not as the gold has it."""
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("--half", choices=(*HALVES, "both"), default="both")
+    options.add_argument("--show", action="store_true", help="print what was missed")
+    given = options.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        vocabulary = default_vocabulary(Path(folder) / "workspace")  # mapped: it outlives its name
+    found = {}
+    for half in HALVES if given.half == "both" else (given.half,):
+        result = Result()
+        for row in gold_rows(half):
+            result.add(row, vocabulary)
+        found[half] = made = result.summary()
+        for name, one in made.items():
+            print(half, name, {key: value for key, value in one.items() if key not in ("misses", "verdicts")})
+            if given.show:
+                print("".join(f"    {miss}\n" for miss in one.get("misses", ())), end="")
+                for verdict in one.get("verdicts", ()):
+                    print("   ", *verdict.values())
+    if given.half == "both":
+        print(save("written_articles", found))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
