@@ -23,9 +23,10 @@ from benchmarks.cases_gold import real_files
 from benchmarks.jats_speed import raw_of
 from benchmarks.measure import RESULTS, ROOT, SHARED, save
 from curation.cases.stage import CASES
-from curation.concepts.annotate import Text, annotate
+from curation.concepts.annotate import annotate
 from curation.concepts.matcher import Matcher
 from curation.concepts.native import open_index
+from curation.concepts.stage import texts_of
 from curation.diagnosis.concepts import Concepts, build
 from curation.diagnosis.stage import of_article
 from curation.extract.stage import EXTRACT
@@ -38,7 +39,6 @@ from schemas.case import Case
 from schemas.concept import Mention
 from schemas.diagnosis import PrincipalDiagnosis
 from schemas.extracted import Figure, Passage, Source
-from schemas.ids import keyword_id, title_id
 from schemas.record import from_table
 from schemas.vocabulary import ConceptMapping, ConceptRelation, ConceptType
 from sources import jats, openstax
@@ -59,10 +59,11 @@ the last six are of rules written on dev and on invented stories, for kinds of e
 class Told:
     """One article with its cases, ready to be read."""
 
+    article: Article
     source: Source
     cases: tuple[Case, ...]
     passages: tuple[Passage, ...]
-    abstracts: tuple[str, ...]
+    figures: tuple[Figure, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,10 +102,11 @@ def told(article: Article) -> Told:
     }
     kept, _, _ = run_records(CASES, tables, {}, {})
     return Told(
+        article,
         tables["extract.sources"][0],
         tuple(kept["cases"]),
         tuple(tables["extract.passages"]),
-        tuple(abstract.text for abstract in article.abstracts),
+        tuple(tables["extract.figures"]),
     )
 
 
@@ -136,13 +138,10 @@ def _modules(wanted: set[str], folder: Path) -> Iterator[Article]:
 
 
 def mentions_of(item: Told, matcher: Matcher) -> list[Mention]:
-    """Mentions in abstracts, passages, title and keywords: short forms are defined before the title."""
-    article = item.source.id
-    texts = [Text(f"{article}#abstract{n}", text) for n, text in enumerate(item.abstracts, start=1)]
-    texts += [Text(passage.id, passage.text) for passage in item.passages]
-    texts.append(Text(title_id(article), item.source.title))
-    texts += [Text(keyword_id(article, n), text) for n, text in enumerate(item.source.keywords, start=1)]
-    return list(annotate(article, texts, matcher))
+    """Mentions in the texts that the stage `ground` reads, as it reads them."""
+    texts = texts_of(item.source, item.article, item.figures, item.passages)
+    found = annotate(item.source.id, texts, matcher)
+    return [mention for mention in found if mention.text_id]
 
 
 def gold_rows(split: str) -> list[dict[str, Any]]:

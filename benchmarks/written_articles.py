@@ -19,7 +19,7 @@ from typing import Any
 
 from benchmarks.cases_gold import Tally
 from benchmarks.jats_speed import raw_of
-from benchmarks.measure import RESULTS, ROOT, save
+from benchmarks.measure import ROOT, save
 from benchmarks.principal_diagnosis import Vocabulary, default_vocabulary, interval, mentions_of, told
 from benchmarks.written_cases import concepts_of
 from curation.diagnosis.stage import of_article
@@ -60,7 +60,9 @@ class Result:
         name = row["file"].removesuffix(".xml")
         article = article_of(row)
         verdict, _ = decide(article)
-        self.tallies["human"].add({(name,)} if not verdict else set(), {(name,)} if row["is_human"] else set())
+        self.tallies["human"].add(
+            {(name,)} if not verdict else set(), {(name,)} if row["is_human"] else set()
+        )
         item = told(article)
         cases = item.cases if not verdict else ()  # what is out of scope gives none
         found = mentions_of(item, vocabulary.matcher)
@@ -80,10 +82,10 @@ class Result:
         pair = (case, gold)
         both = [{(name,)} if one else set() for one in pair]
         self.tallies["patients"].add(both[0], both[1])
-        expected = {_key(text) for text in gold["sentences"]} if gold else set()
+        expected = {key(text) for text in gold["sentences"]} if gold else set()
         stated = [one.text for one in case.statements if one.place == "passage"] if case else []
         self.tallies["sentences"].add(
-            {(name, _same(_key(text), expected)) for text in stated}, {(name, text) for text in expected}
+            {(name, same(key(text), expected)) for text in stated}, {(name, text) for text in expected}
         )
         if not gold:
             return
@@ -127,11 +129,12 @@ class Result:
         }
 
 
-def _key(text: str) -> str:
+def key(text: str) -> str:
+    """The beginning of a sentence, by which two readers' are compared."""
     return re.sub(r"\s+", " ", text)[:_KEY]
 
 
-def _same(key: str, expected: Iterable[str]) -> str:
+def same(key: str, expected: Iterable[str]) -> str:
     """The gold's sentence that a found one is."""
     return next((one for one in expected if one in key or key in one), key)
 

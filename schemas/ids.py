@@ -159,6 +159,11 @@ def keyword_id(article_id: str, number: int) -> str:
     return f"{article_id}#keyword{number}"
 
 
+def abstract_id(article_id: str, number: int) -> str:
+    """`…#abstract1`, 1-based in the order given."""
+    return f"{article_id}#abstract{number}"
+
+
 def query_id(task: str, *content: str) -> str:
     """A query's id is the hash of its content, so equal queries are one query."""
     return f"{task}-{sha256_text(chr(31).join(content))[:16]}"

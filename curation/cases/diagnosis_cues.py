@@ -214,6 +214,18 @@ FINDING = (
         r"(?:suffer(?:ed|s)?\s+from|had|has|was|is)\b",
     ),
     _cue(
+        "concluded",
+        "after",
+        r"^(?:thus|therefore|hence|so|finally|ultimately|in the end|in retrospect)\b[^.;]{0,40}?"
+        r"\b(?:had|has|suffered from|was suffering from)\b",
+    ),
+    _cue(
+        "concluded",
+        "after",
+        r"\b(?:this|it|the (?:mass|lesion|tumou?r|nodule|disease|illness|cause|culprit|problem|growth)) (?:was|proved)"
+        r"(?: (?:in fact|therefore|thus|indeed|really|actually))?(?: to be)?(?= (?:an? |the )?[\w-]+)",
+    ),
+    _cue(
         "criteria met",
         "clause",
         r"\bcriteri(?:a|on)\s+(?:for|of)\b[^;.]{3,100}?\b(?:met|fulfil\w*|satisf\w+)\b",
@@ -292,6 +304,7 @@ STRONG = frozenset(
         "diagnosis named",
         "case of",
         "criteria met",
+        "concluded",
     }
 )
 
@@ -362,6 +375,19 @@ EXCLUSION = re.compile(
 """Exclusion of other diseases, which leaves no doubt on the one stated beside it."""
 DEFINITE = re.compile(r"\b(?:the|this|that|these|those|both)\s+(?:[\w-]+\s+)?[\w-]+", re.IGNORECASE)
 """Something the reader knows of: a finding that names it so only adds to it."""
+ELSEWHERE = re.compile(
+    r"\b(?:another|other|local|outside|outlying|referring|private|district|rural|peripheral|regional|previous|first"
+    r"|surgical|primary|community) (?:[\w-]+ )?(?:hospitals?|cent(?:re|er)s?|clinics?|facilit(?:y|ies)|institutions?"
+    r"|departments?|units?|physicians?|doctors?|practitioners?|dermatologists?|specialists?|services?)\b"
+    r"|\belsewhere\b|\bfamily (?:doctor|physician)s?\b|\bgeneral practitioners?\b|\bGPs?\b|\bprimary care\b"
+    r"|\b(?:he|she|it|they|patient|who|that|this|which|symptoms?) had (?:\w+ly )?(?:been )?(?:\w+ly )?"
+    r"(?:diagnosed|prescribed|treated|labell?ed|told|attributed|interpreted|considered|regarded|seen|given)\b"
+    r"|\bbefore (?:the|this|that|his|her|their) (?:visit|admission|referral|presentation|consultation)\b"
+    r"|\b(?:weeks?|months?|years?) (?:before|earlier|ago|previously|prior)\b"
+    r"|\b(?:initial(?:ly)?|at first|first) (?:\w+ly )?(?:diagnos|label|treat|interpret|attribut|regard|consider)\w*",
+    re.IGNORECASE,
+)
+"""What was thought elsewhere, or before the patient came."""
 FOLLOW_UP = re.compile(
     r"\b(?:follow[- ]?up|post-?operative(?:ly)?|(?:days?|weeks?|months?|years?) (?:later|after)"
     r"|after (?:the )?(?:treatment"

@@ -18,6 +18,7 @@ from curation.cases.diagnosis_cues import (
     DEFINITE,
     DENIED,
     DOUBT,
+    ELSEWHERE,
     EVENT,
     EXCLUSION,
     EXPLICIT,
@@ -81,6 +82,7 @@ _OBJECT = 220
 """Characters beside a cue in which what it states is named."""
 _CARRIED = "diagnosis carried"
 _STATED_OUTRIGHT = frozenset({"final", "explicit", "confirmed"})
+_OUTRIGHT = _STATED_OUTRIGHT | {"pathology", "strong", "strong untitled"}
 
 
 @functools.lru_cache(maxsize=1)
@@ -116,17 +118,32 @@ def features(sentences: Sequence[str], topic: Topic) -> list[tuple[set[str], str
     for at, found in enumerate(made):
         if 5 * at < len(made):
             found.add("early")
+        elif 5 * at >= 3 * len(made):
+            found.add("late")
+    _supersede(sentences, made)
     _mark("first on the topic", (found for found in made if {"topic named", "topic stated"} <= found))
-    _mark("first explicit", (found for found in made if found & _STATED_OUTRIGHT))
-    _mark("last explicit", (found for found in reversed(made) if found & _STATED_OUTRIGHT))
-    _mark(
-        "last of pathology", (found for found in reversed(made) if {"pathology", "disease stated"} <= found)
-    )
+    own = [found for found in made if "elsewhere" not in found]
+    _mark("first explicit", (found for found in own if found & _STATED_OUTRIGHT))
+    _mark("last explicit", (found for found in reversed(own) if found & _STATED_OUTRIGHT))
+    _mark("last of pathology", (found for found in reversed(own) if {"pathology", "disease stated"} <= found))
     if not any(map(_is_explicit, made)):
         for found in made:
             if "hedged" in found:
                 found.add("only hedged")
     return read
+
+
+def _supersede(sentences: Sequence[str], made: Sequence[set[str]]) -> None:
+    """Note what states a disease before another one is stated that it does not name."""
+    later: set[str] = set()
+    for sentence, found in zip(reversed(sentences), reversed(made), strict=True):
+        if not (found & _OUTRIGHT and "disease stated" in found):
+            continue
+        named = {stem(word) for word in words_of(affirmed(sentence)) if names_disease(word)}
+        if later and not named & later:
+            found.add("superseded")
+        if not found & {"elsewhere", "history"}:
+            later |= named
 
 
 def _mark(name: str, those: Iterable[set[str]]) -> None:
@@ -166,6 +183,8 @@ def _of_sentence(sentence: str, topic: Topic) -> tuple[set[str], str]:
         if agreement > 1 or is_named:
             rules.append(cue.name)
             found.add("pathology" if is_pathology else "strong" if cue.name in STRONG else "weak")
+        elif cue.name in STRONG and names_one(named):
+            found.add("strong untitled")
     if topic.agreement(affirmed(sentence)) > 1:
         found.add("topic named")
         if HEDGED.search(sentence) and not FIRM_DOUBT.search(sentence):
@@ -179,6 +198,8 @@ def _of_sentence(sentence: str, topic: Topic) -> tuple[set[str], str]:
         found.add("explicit without topic")
     if FOLLOW_UP.search(sentence):
         found.add("follow-up")
+    if ELSEWHERE.search(sentence):
+        found.add("elsewhere")
     if PAST.search(sentence) or HISTORY.search(sentence) or FAMILY.search(sentence):
         found.add("history")
     return found, (rules or ["named"])[0]

@@ -104,6 +104,8 @@ _BACKGROUND = re.compile(
 """Where a title turns from its disease to the patient, the occasion or the look of it."""
 _SYMPTOM = re.compile(r"\b(?:causes?|reasons?|etiology|aetiology) (?:of|for|behind) .*", re.IGNORECASE)
 """What the disease caused, which a title may name instead of it ("An unusual cause of dysphagia")."""
+_QUOTED = re.compile(r"“[^“”]*”|\"[^\"]*\"|«[^«»]*»|„[^„“”]*[“”]|(?<!\w)‘[^‘]*?’(?!\w)")
+"""What a disease was called at first, or is only called."""
 _NAMED_CASE = re.compile(
     r"\b(?:report|present|describe)(?:ed|s)?\b[^.;]{0,60}?\b(?:cases?|instance|patient) (?:of"
     r"|with) (.{4,90})",
@@ -292,7 +294,7 @@ def head_of(title: str) -> str:
 
 def topic_of(title: str, text: str = "") -> Topic:
     """The topic of a title, with what `text` adds: "hearing loss (SNHL)", "we report a case of …"."""
-    title = _SYMPTOM.sub("", title)
+    title = _SYMPTOM.sub("", _QUOTED.sub(" ", title))
     head = head_of(title)
     topic = _declared(_topic(head), text)
     return topic if head == title else replace(topic, whole=_declared(_topic(title), text))

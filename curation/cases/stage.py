@@ -159,7 +159,9 @@ def _cases(
     titles = list(diagnosis.in_title(article.title)) if is_report else []
     topic = diagnosis.topic_of(
         "" if source.is_book else article.title,
-        " ".join([abstract.text for abstract in article.abstracts] + [item.text for item in article.passages]),
+        " ".join(
+            [abstract.text for abstract in article.abstracts] + [item.text for item in article.passages]
+        ),
     )
     for position, (number, (draft, spans)) in enumerate(zip(numbers, drafted, strict=True), start=1):
         stated = [*titles, *_statements(draft, spans, topic)]

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from curation.extract.sentences import sentence_spans
@@ -31,6 +31,7 @@ _BARRIERS = (*"()[]（）［］;；。•|<>=", ": ")
 _FIRST_PART = re.compile(r"[,;:=]")
 _WORD = re.compile(r"\S+")
 _TOKEN = re.compile(r"[^\W_]+")
+_DECLARED = re.compile(r"\s*(?P<short>[^=]+?)\s*=\s*(?P<long>.+)")
 _ROMAN = re.compile(r"(?:I{2,3}|IV|VI{0,3}|IX|XI{0,3}|XI?V|XVI{0,3})[ab]?", re.IGNORECASE)
 _LEAD_IN = re.compile(r"(?:i\.e\.,?|or|also called|also known as|the|an?)\s+", re.IGNORECASE)
 _WINDOW = 320
@@ -251,6 +252,13 @@ def _common(left: Sequence[str], right: Sequence[str]) -> int:
             longest = diagonal + 1 if letter == other else max(row[column], row[column - 1])
             diagonal, row[column] = row[column], longest
     return row[-1]
+
+
+def declared(listed: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """Short and long form of each abbreviation that an article lists ('SHORT = long form')."""
+    for line in listed:
+        if (found := _DECLARED.fullmatch(line)) is not None:
+            yield found["short"], found["long"]
 
 
 class DocumentAbbreviations:

@@ -7,18 +7,24 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from curation.concepts.abbreviations import declared
 from curation.concepts.annotate import Text, annotate
 from curation.concepts.opening import open_backend
 from curation.concepts.places import CAPTION, ELSEWHERE, KEYWORD, TITLE, section_weight
+from schemas.article import Article
 from schemas.concept import DocumentConcept, Mention
 from schemas.extracted import Figure, Passage, Source
-from schemas.ids import keyword_id, title_id
+from schemas.ids import abstract_id, keyword_id, title_id
 from schemas.question import Question
 from schemas.stages import Input, RecordStage, Table
+
+_NO_TEXT = ""
+"""Id of what an article lists and nobody reads as a text: its abbreviations."""
 
 
 def ground(
     source: Source,
+    articles: Sequence[Article],
     figures: Sequence[Figure],
     passages: Sequence[Passage],
     *,
@@ -30,29 +36,43 @@ def ground(
 
     Args:
         source: the article.
+        articles: the article as parsed, for its abstracts and the abbreviations it declares.
         figures: its figures.
         passages: its passages.
         vocabulary: folder of the backend's index.
         backend: native, quickumls or scispacy.
         overlaps: names inside longer names too.
     """
-    texts = texts_of(source, figures, passages)
-    found = list(annotate(source.id, texts, open_backend(backend, vocabulary), overlaps=overlaps))
+    texts = texts_of(source, articles[0], figures, passages)
+    named = annotate(source.id, texts, open_backend(backend, vocabulary), overlaps=overlaps)
+    found = [item for item in named if item.text_id != _NO_TEXT]
     yield from found
-    yield from _concepts(source, passages, found)
+    abstracts = {abstract_id(source.id, number) for number in range(1, len(articles[0].abstracts) + 1)}
+    yield from _concepts(source, passages, [item for item in found if item.text_id not in abstracts])
 
 
-def texts_of(source: Source, figures: Sequence[Figure], passages: Sequence[Passage]) -> list[Text]:
+def texts_of(
+    source: Source, article: Article, figures: Sequence[Figure], passages: Sequence[Passage]
+) -> list[Text]:
     """The texts of an article in reading order: abbreviations hold from their definition on."""
     return [
+        *(Text(_NO_TEXT, f"{long} ({short})") for short, long in declared(article.abbreviations)),
         Text(title_id(source.id), source.title, source.language),
         *(
             Text(keyword_id(source.id, number), keyword, source.language)
             for number, keyword in enumerate(source.keywords, start=1)
         ),
+        *(
+            Text(abstract_id(source.id, number), abstract.text, _spoken(abstract.language, source.language))
+            for number, abstract in enumerate(article.abstracts, start=1)
+        ),
         *(Text(passage.id, passage.text, passage.language) for passage in passages),
         *(Text(figure.id, figure.caption, source.language) for figure in figures if figure.caption),
     ]
+
+
+def _spoken(stated: str, otherwise: str) -> str:
+    return otherwise if stated in ("", "und") else stated
 
 
 def _concepts(
@@ -118,9 +138,10 @@ def ground_question(
 _PARAMS = {"backend": "native", "overlaps": False}
 GROUND = RecordStage(
     name="ground",
-    version=3,
+    version=4,
     inputs=(
         Input("extract.sources", Source, by="id"),
+        Input("parse.articles", Article, by="id"),
         Input("extract.figures", Figure, by="article_id"),
         Input("extract.passages", Passage, by="article_id"),
     ),

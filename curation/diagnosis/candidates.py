@@ -5,6 +5,7 @@ A candidate earns points by where it is named and as what; what is more general 
 
 from __future__ import annotations
 
+import collections
 import functools
 import itertools
 import re
@@ -41,12 +42,15 @@ _PROMOTED = 3.0
 """For a disease the title names only as setting, cause or sign of something that is no disease."""
 _SHARE: Mapping[Role, float] = {"main": 1.0, "cause": 0.5, "setting": 0.25, "sign": 0.25, "never": 0.0}
 _FINAL, _EXPLICIT, _FOUND, _SEEN, _HEDGED = 4.0, 3.0, 2.0, 1.5, 1.0
-_KEYWORD, _ONLY_KEYWORD, _DISCUSSED, _TOLD, _OFTEN = 1.0, 2.0, 1.0, 0.5, 0.5
+_KEYWORD, _ONLY_KEYWORD, _DISCUSSED, _TOLD, _OFTEN = 1.0, 2.0, 1.0, 0.5, 2.5
 _MAX_STATED, _MAX_DISCUSSED = 5.0, 1.0
 THRESHOLD = 3.0
 """Points it takes to be a diagnosis: a title, an explicit statement, or several weaker places."""
 _EXPLICIT_RULES = frozenset(cue.name for cue in EXPLICIT)
 _NO_STATEMENT = {"title", "keyword", "discussion", "case", "often", "story"}
+_MANY = 4
+_PREVAILING = 3
+"""Mentions in the running text that make a disease one that the article is about."""
 _OFTEN_TOLD = 5
 """Mentions of a disease that nothing states, in an article that names others too."""
 _ORDER: tuple[EvidencePlace, ...] = ("statement", "title", "keyword", "discussion", "case")
@@ -93,11 +97,22 @@ class Candidate:
     evidence: dict[tuple[int, str, int], DiagnosisEvidence] = field(default_factory=dict)
     is_main: bool = False
     is_finding: bool = False
+    count: int = 0
 
     @property
     def total(self) -> float:
         """Points of all places together."""
         return sum(self.points.values())
+
+    @property
+    def is_enough(self) -> bool:
+        """Whether it may be a diagnosis: talk of it alone makes none."""
+        often = self.points.get("often", 0.0)
+        return self.total - often + min(often, _TOLD) >= THRESHOLD
+
+    def prevails_over(self, other: Candidate) -> bool:
+        """Whether the article speaks of it far more than of another."""
+        return self.count >= _PREVAILING and self.count >= 2 * other.count
 
     @property
     def is_stated(self) -> bool:
@@ -417,21 +432,52 @@ class Reading:
 
     def _weigh_story(self) -> None:
         """What the case tells of a candidate at all, and how often the article does, beside the others."""
-        counts = {concept: 0 for concept in self.found}
         told: dict[str, Mention] = {}
         inside = [(span.passage_id, span.start, span.end) for span in self.case.spans]
         for text_id, start, end in inside:
             for mention in self._named(Sentence(text_id, start, ""), end - start):
                 told.setdefault(mention.concept, mention)
-        for mentions in self.texts.mentions.values():
-            for mention in mentions:
-                if mention.concept in counts and not mention.is_negated:
-                    counts[mention.concept] += 1
+        counts = {concept: self.spoken_of(concept) for concept in self.found}
         most = max(counts.values(), default=0)
+        sure = min(1.0, most / _MANY)
         for concept, candidate in self.found.items():
             if concept in told:
                 self._add(told[concept], "case", "case", _TOLD, _TOLD)
-            candidate.points["often"] = round(_OFTEN * counts[concept] / most, 3) if most else 0.0
+            candidate.count = counts[concept]
+            candidate.points["often"] = round(_OFTEN * sure * counts[concept] / most, 3) if most else 0.0
+
+    def spoken_of(self, concept: str) -> int:
+        """How often the running text names a concept, or a kind of it, as what somebody has."""
+        return self._counts[concept]
+
+    @functools.cached_property
+    def _counts(self) -> collections.Counter[str]:
+        beside = {self.texts.title_id, *(keyword.text_id for keyword in self.texts.keywords)}
+        return collections.Counter(
+            mention.concept
+            for text_id, mentions in self.texts.mentions.items()
+            if text_id not in beside
+            for mention in mentions
+            if not _is_denied(mention)
+        )
+
+    def prevailing(self, over: Candidate) -> Candidate | None:
+        """A disease that the article speaks of far more than of a candidate, without a place that names it.
+
+        Neither kinds of the candidate, nor what it is a kind of, nor what the title sets beside it.
+        """
+        others = (
+            Candidate(concept, count=count)
+            for concept, count in self._counts.items()
+            if concept not in self.found
+            and concept not in self.taken_back
+            and self.concepts.kind(concept) == "disease"
+            and not self.concepts.is_general(concept)
+            and not self._is_kind(concept, over.concept)
+            and not self._is_kind(over.concept, concept)
+        )
+        found = (other for other in others if other.prevails_over(over))
+        return max(found, key=lambda other: (other.count, other.concept), default=None)
 
     def ranked(self) -> list[Candidate]:
         """Candidates by points, the general ones folded into the specific, findings behind diseases."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from curation.diagnosis.candidates import FULL_TITLE, THRESHOLD, Candidate, Reading, Texts
+from curation.diagnosis.candidates import FULL_TITLE, Candidate, Reading, Texts
 from curation.diagnosis.concepts import Concepts
 from schemas.case import Case
 from schemas.diagnosis import OpenReason, PrincipalDiagnosis
@@ -41,7 +41,7 @@ def principal(case: Case, texts: Texts, concepts: Concepts) -> PrincipalDiagnosi
     if not _is_enough(ranked):
         named: OpenReason = "unsure" if reading.names_disease() else "not_named"
         return _open(case, "not_in_vocabulary" if is_unmatched else named)
-    best = ranked[0]
+    best = _foremost(ranked)
     if (reading.is_unmatched and not best.is_main) or (
         reading.is_titled_unmatched and "title" not in best.points
     ):
@@ -49,25 +49,39 @@ def principal(case: Case, texts: Texts, concepts: Concepts) -> PrincipalDiagnosi
     if _is_only_keyword(best):
         reading.read_story()
         ranked = reading.ranked()
-        best = ranked[0]
+        best = _foremost(ranked)
         if _is_only_keyword(best):
             return _open(case, "unsure", [best])
     beside = reading.beside if best.concept not in reading.beside else frozenset[str]()
     rivals = [
         other
-        for other in ranked[1:]
-        if other.is_named and other.concept not in beside and best.total - other.total < MARGIN
+        for other in ranked
+        if other is not best and other.concept not in beside and _is_rival(best, other)
     ]
-    if best.is_only_titled:
-        rivals += [
-            other
-            for other in ranked[1:]
-            if other.is_stated and other.concept not in beside and other not in rivals
-        ]
+    if best.is_only_titled and (prevailing := reading.prevailing(best)):
+        rivals.append(prevailing)
     stated = sum(points for rule, points in best.points.items() if rule not in ("title", "case", "often"))
     if rivals or (reading.has_unknown and stated < MARGIN):
         return _open(case, "ambiguous", [best, *rivals])
-    return _decided(case, best, ranked[1].total if len(ranked) > 1 else 0.0)
+    return _decided(case, best, max((other.total for other in ranked if other is not best), default=0.0))
+
+
+def _foremost(ranked: Sequence[Candidate]) -> Candidate:
+    """The first; a disease only the title names gives way to a stated one that the article is about."""
+    best = ranked[0]
+    if best.is_only_titled:
+        stated = (other for other in ranked if other.is_stated and other.is_enough)
+        return next((other for other in stated if other.prevails_over(best)), best)
+    return best
+
+
+def _is_rival(best: Candidate, other: Candidate) -> bool:
+    """Whether the case may as well have the other."""
+    if best.is_only_titled and other.is_stated:
+        return not best.prevails_over(other)
+    if best.is_stated and other.is_only_titled and best.prevails_over(other):
+        return False
+    return other.is_named and best.total - other.total < MARGIN
 
 
 def _is_only_keyword(best: Candidate) -> bool:
@@ -79,7 +93,7 @@ def _is_only_keyword(best: Candidate) -> bool:
 
 
 def _is_enough(ranked: Sequence[Candidate]) -> bool:
-    return bool(ranked) and ranked[0].total >= THRESHOLD
+    return bool(ranked) and ranked[0].is_enough
 
 
 def _open(case: Case, reason: OpenReason, between: Iterable[Candidate] = ()) -> PrincipalDiagnosis:

@@ -6,13 +6,12 @@ first sentence on that gives the diagnosis away is left out, wherever the story 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from curation.cases.roles import Role
-from curation.concepts.abbreviations import definitions
+from curation.concepts.abbreviations import declared, definitions
 from curation.extract.sentences import sentence_spans
 from curation.tasks.shared.case_reports import CaseReport
 from curation.tasks.shared.case_text import CaseText, assemble
@@ -20,7 +19,6 @@ from curation.tasks.shared.wordings import Hit, Name, Wordings, read_names, word
 from schemas.article import Article
 from schemas.case import Case, CaseSpan
 
-_DECLARED = re.compile(r"\s*(?P<short>[^=]+?)\s*=\s*(?P<long>.+)")
 _ASKED_ROLES: frozenset[Role] = frozenset({"presentation", "findings"})
 
 
@@ -105,8 +103,7 @@ def _short_forms(report: CaseReport, articles: Sequence[Article], wordings: Word
     found: dict[str, str] = {}
     for article in articles:
         texts += [article.title, *(one.text for one in article.abstracts)]
-        declared = map(_DECLARED.fullmatch, article.abbreviations)
-        found.update((match["short"], match["long"]) for match in declared if match)
+        found.update(declared(article.abbreviations))
     for text in texts:
         found.update((item.short, item.long) for item in definitions(text))
     return {short for short, long in found.items() if wordings.find(long)}

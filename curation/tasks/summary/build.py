@@ -30,7 +30,7 @@ from schemas.concept import DocumentConcept
 from schemas.diagnosis import PrincipalDiagnosis
 from schemas.extracted import Figure, Passage, Source
 from schemas.hashing import sha256_text
-from schemas.ids import family_key, normalise_doi, query_id
+from schemas.ids import abstract_id, family_key, normalise_doi, query_id
 from schemas.label import RecordLabels
 from schemas.stages import Account, Drop, Input, RecordStage, Table
 
@@ -123,11 +123,6 @@ def _kept(material: _Material) -> Iterator[Row]:
         yield _facts(material, document, is_main=document is main)
         yield from _shingles(document)
     yield from _query(material, main)
-
-
-def abstract_id(article_id: str, number: int) -> str:
-    """`…#abstract1`, 1-based in the order given."""
-    return f"{article_id}#abstract{number}"
 
 
 def _documents(material: _Material) -> tuple[list[Document], list[Drop], Document | None]:

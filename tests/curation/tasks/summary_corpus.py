@@ -9,13 +9,13 @@ from typing import Any
 import pyarrow as pa
 
 from curation.extract.stage import EXTRACT
-from curation.tasks.summary.build import abstract_id
 from curation.tasks.summary.task import TASK
 from flows.engine.database import connect, select
 from flows.engine.runner import run_records
 from schemas.article import Abstract, Article, Graphic, Licence, RelatedArticle, Section
 from schemas.case import Case
 from schemas.concept import DocumentConcept
+from schemas.ids import abstract_id
 from schemas.label import RecordLabels
 from schemas.record import arrow_schema, from_table, to_table
 from tests.curation.builders import article, figure

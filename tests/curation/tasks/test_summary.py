@@ -7,10 +7,11 @@ from typing import Any
 import pytest
 
 from curation.extract.neutralise import restore
-from curation.tasks.summary.build import OWN_ABSTRACT, abstract_id
+from curation.tasks.summary.build import OWN_ABSTRACT
 from curation.tasks.summary.task import TASK
 from schemas.benchmark import Excluded, Qrel
 from schemas.hashing import sha256_text
+from schemas.ids import abstract_id
 from tests.curation.builders import BY
 from tests.curation.tasks.summary_corpus import (
     CORPUS,
