@@ -62,7 +62,6 @@ TRUST = {
     "early": -0.3,
     "history": -0.5,
     "elsewhere": -2.0,
-    "late": 0.3,
     "superseded": -2.5,
     "strong untitled": 0.5,
 }

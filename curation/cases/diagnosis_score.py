@@ -118,8 +118,6 @@ def features(sentences: Sequence[str], topic: Topic) -> list[tuple[set[str], str
     for at, found in enumerate(made):
         if 5 * at < len(made):
             found.add("early")
-        elif 5 * at >= 3 * len(made):
-            found.add("late")
     _supersede(sentences, made)
     _mark("first on the topic", (found for found in made if {"topic named", "topic stated"} <= found))
     own = [found for found in made if "elsewhere" not in found]

@@ -115,14 +115,19 @@ class Candidate:
         return self.count >= _PREVAILING and self.count >= 2 * other.count
 
     @property
+    def stated(self) -> float:
+        """Points of the sentences of the case that state a diagnosis."""
+        return sum(points for rule, points in self.points.items() if rule not in _NO_STATEMENT)
+
+    @property
     def is_stated(self) -> bool:
         """Whether a sentence of the case states it to be the diagnosis, not as what is only likely."""
-        return self.is_main and not self.points.keys() <= _NO_STATEMENT
+        return self.is_main and self.stated >= _SEEN
 
     @property
     def is_only_titled(self) -> bool:
         """Whether the title names it, and no sentence of the case that states a diagnosis."""
-        return "title" in self.points and self.points.keys() <= _NO_STATEMENT
+        return "title" in self.points and self.stated < _SEEN
 
     @property
     def is_named(self) -> bool:
@@ -310,11 +315,12 @@ class Reading:
         ]
 
     def _quoted(self, title: str, read: list[_Read]) -> list[_Read]:
-        """A title's diseases; one in quotation marks is what it was called where the case states another."""
+        """A title's diseases; one in quotation marks is what it was called, unless the case states it."""
         stated = {concept for concept, item in self.found.items() if item.is_main}
         return [
-            (mention, span, "never" if phrases.is_quoted(title, *span) else role)
-            if stated and not any(self._is_kind(concept, mention.concept) for concept in stated)
+            (mention, span, "never")
+            if phrases.is_quoted(title, *span)
+            and not any(self._is_kind(concept, mention.concept) for concept in stated)
             else (mention, span, role)
             for mention, span, role in read
         ]

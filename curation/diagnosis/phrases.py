@@ -29,10 +29,11 @@ _NEVER = (
     r"|screening for|vaccinat\w+ against|risk (?:of|for)|initially (?:mis)?(?:diagnosed|treated)"
 )
 _DOUBT = (
-    r"initially (?:thought|suspected|considered|presumed)|suspicion (?:of|for)|suspect(?:ed|ing)"
+    r"(?:initially|originally|first) (?:thought|suspected|considered|presumed|classified|labell?ed|regarded|called"
+    r"|interpreted|reported|read|described)(?: (?:as|to be))?|suspicion (?:of|for)|suspect(?:ed|ing)"
     r"|(?:presumed|thought|believed|suspected|assumed|considered|supposed) to (?:be|have)"
     r"|presumptive(?:ly)?|provisional(?:ly)?|presumed|assumed|supposed"
-    r"|(?:initial|first|working|preliminary|tentative|referral|referring|admission|admitting|previous|prior"
+    r"|(?:initial|original|first|working|preliminary|tentative|referral|referring|admission|admitting|previous|prior"
     r"|earlier) (?:\w+ )?(?:diagnos[ie]s|impression)(?: (?:of|was|as|with))?"
     r"|first(?:ly)? (?:mis)?diagnosed (?:as|with)"
 )
@@ -90,7 +91,10 @@ def is_quoted(text: str, start: int, end: int) -> bool:
     return any(found.start() < start and end < found.end() for found in _QUOTED.finditer(text))
 
 
-NOT_BEFORE = re.compile(r"\bnot(?: just| merely| always| an?)? $", re.IGNORECASE)
+NOT_BEFORE = re.compile(
+    r"\b(?:not(?: just| merely| always| every| an?)?|is (?:it|this)(?: really| always| just| only)?(?: an?)?) $",
+    re.IGNORECASE,
+)
 """Right before a disease that it was not."""
 CAUSED = re.compile(
     r"\b(?:(?:secondary|due|owing|attributable) to|because of|caused by|(?:resulting|arising) from"
@@ -109,7 +113,7 @@ CAUSE_AFTER = re.compile(
 NEVER_AFTER = re.compile(
     r"[\s‐–-]+(?:vaccin\w+|immuni[sz]ation|pandemic|epidemic|outbreaks?|lockdown|era|screening|prevention"
     r"|prophylaxis)\b|[^,;.]{0,40}?\b(?:was|were|is|are|been) (?:\w+ly )?(?:excluded|ruled out|unlikely"
-    r"|discarded|not (?:found|confirmed))\b",
+    r"|discarded|withdrawn|revised|refuted|rejected|abandoned|dropped|not (?:found|confirmed))\b",
     re.IGNORECASE,
 )
 """Behind a disease that the patient does not have, or that is only the occasion."""

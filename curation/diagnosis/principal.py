@@ -58,6 +58,8 @@ def principal(case: Case, texts: Texts, concepts: Concepts) -> PrincipalDiagnosi
         for other in ranked
         if other is not best and other.concept not in beside and _is_rival(best, other)
     ]
+    if best.is_finding and not best.is_stated:
+        return _open(case, "unsure", [best])
     if best.is_only_titled and (prevailing := reading.prevailing(best)):
         rivals.append(prevailing)
     stated = sum(points for rule, points in best.points.items() if rule not in ("title", "case", "often"))

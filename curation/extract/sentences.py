@@ -37,6 +37,8 @@ _SOMETIMES = _words(
     """
 )
 """Abbreviations that may also end a sentence: they do when a typical first word follows."""
+_UNITS = _words("mg ml kg cm mm min h hr hrs wk mo yr")
+"""Units: behind a number they have no stop of their own, so that it ends the sentence."""
 _STARTERS = _words(
     """
     the in this these those we it however a an he she they his her our their although after before on at
@@ -93,6 +95,8 @@ def _is_boundary(text: str, found: re.Match[str]) -> bool:
     if not before:
         return True
     token = before.lower().rstrip(".")
+    if token in _UNITS and word[0].isupper() and text[max(0, found.start() - len(before) - 4) : found.start() - len(before)].rstrip()[-1:].isdigit():
+        return True
     if token in _NEVER or _ENUMERATION.search(text[max(0, found.start() - 12) : found.start()]):
         return False
     is_initial = len(before) == 1 and before.isupper()

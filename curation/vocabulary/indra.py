@@ -7,7 +7,8 @@ cross-references and alternative ids; it has no definitions, obsolete terms or r
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from schemas.errors import InputError
 from schemas.stages import Drop, Reason
 from schemas.vocabulary import ConceptMapping, ConceptName, ConceptRelation, RetiredConcept
 
+_WORD = re.compile(r"[^\W\d_]+")
 _LONGEST = 5
 """Characters of the longest short form that is taken for one; longer ones are hardly anything else."""
 
@@ -72,17 +74,26 @@ def read(path: Path, sha256: str, source: str, release: str) -> Rows:
     yield from by_hierarchy(dict(sorted(parents.items())))
 
 
-def _is_short_form(name: str) -> bool:
+def _is_short_form(name: str, initials: Iterable[str]) -> bool:
     """Whether a synonym is two to five capitals and digits, small letters apart: 'CD', 'NS5', 'aHUS'.
 
     Mondo has 8,000 of them (Cowden disease is 'CD', a breast sarcoma 'PBS'); in a text that does not define
-    them most mean something else.
+    them most mean something else. Those that are words are written small there ('gave', 'dish', 'men'):
+    they are told by the initials of the concept's other names.
     """
     if len(name) > _LONGEST:
         return False
+    if name.islower() and name.isalpha():
+        return any(name in those for those in initials)
     capitals = sum(letter.isupper() or letter.isdigit() for letter in name)
     small = sum(letter.islower() for letter in name)
     return capitals > 1 and small < capitals and not any(map(str.isspace, name))
+
+
+def _initials(name: str) -> str:
+    """First letters of the words of a name, small; '' of a single word."""
+    words = _WORD.findall(name)
+    return "".join(word[0] for word in words).lower() if len(words) > 1 else ""
 
 
 def _term(term: Mapping[str, Any], source: str) -> Iterator[Row]:
@@ -91,9 +102,10 @@ def _term(term: Mapping[str, Any], source: str) -> Iterator[Row]:
     yield ConceptName(
         concept=concept, name=label, source=source, term_type="PT", tier=tier, is_preferred=True
     )
+    initials = [_initials(name) for name in (label, *term.get("synonyms", ()))]
     for name in term.get("synonyms", ()):
         if (synonym := name.strip()) and synonym != label:
-            is_short = _is_short_form(synonym)
+            is_short = _is_short_form(synonym, initials)
             yield ConceptName(
                 concept=concept,
                 name=synonym,
