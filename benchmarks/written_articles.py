@@ -79,9 +79,8 @@ class Result:
         answer: PrincipalDiagnosis | None,
         vocabulary: Vocabulary,
     ) -> None:
-        pair = (case, gold)
-        both = [{(name,)} if one else set() for one in pair]
-        self.tallies["patients"].add(both[0], both[1])
+        found: set[tuple[str, ...]] = {(name,)} if case else set()
+        self.tallies["patients"].add(found, {(name,)} if gold else set())
         expected = {key(text) for text in gold["sentences"]} if gold else set()
         stated = [one.text for one in case.statements if one.place == "passage"] if case else []
         self.tallies["sentences"].add(

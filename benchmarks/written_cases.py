@@ -91,6 +91,7 @@ def measure(vocabulary: Vocabulary, show: str) -> dict[str, Any]:
 
 
 def concepts_of(name: str, vocabulary: Vocabulary) -> set[str]:
+    """The concepts that a name stands for."""
     return {found.concept for found in mentions_of_text(name, vocabulary)}
 
 

@@ -222,7 +222,8 @@ FINDING = (
     _cue(
         "concluded",
         "after",
-        r"\b(?:this|it|the (?:mass|lesion|tumou?r|nodule|disease|illness|cause|culprit|problem|growth)) (?:was|proved)"
+        r"\b(?:this|it|the (?:mass|lesion|tumou?r|nodule|disease|illness|cause|culprit|problem|growth))"
+        r" (?:was|proved)"
         r"(?: (?:in fact|therefore|thus|indeed|really|actually))?(?: to be)?(?= (?:an? |the )?[\w-]+)",
     ),
     _cue(
@@ -376,15 +377,17 @@ EXCLUSION = re.compile(
 DEFINITE = re.compile(r"\b(?:the|this|that|these|those|both)\s+(?:[\w-]+\s+)?[\w-]+", re.IGNORECASE)
 """Something the reader knows of: a finding that names it so only adds to it."""
 ELSEWHERE = re.compile(
-    r"\b(?:another|other|local|outside|outlying|referring|private|district|rural|peripheral|regional|previous|first"
-    r"|surgical|primary|community) (?:[\w-]+ )?(?:hospitals?|cent(?:re|er)s?|clinics?|facilit(?:y|ies)|institutions?"
+    r"\b(?:another|other|local|outside|outlying|referring|private|district|rural|peripheral|regional|previous"
+    r"|first|surgical|primary|community) (?:[\w-]+ )?"
+    r"(?:hospitals?|cent(?:re|er)s?|clinics?|facilit(?:y|ies)|institutions?"
     r"|departments?|units?|physicians?|doctors?|practitioners?|dermatologists?|specialists?|services?)\b"
     r"|\belsewhere\b|\bfamily (?:doctor|physician)s?\b|\bgeneral practitioners?\b|\bGPs?\b|\bprimary care\b"
     r"|\b(?:he|she|it|they|patient|who|that|this|which|symptoms?) had (?:\w+ly )?(?:been )?(?:\w+ly )?"
     r"(?:diagnosed|prescribed|treated|labell?ed|told|attributed|interpreted|considered|regarded|seen|given)\b"
     r"|\bbefore (?:the|this|that|his|her|their) (?:visit|admission|referral|presentation|consultation)\b"
     r"|\b(?:weeks?|months?|years?) (?:before|earlier|ago|previously|prior)\b"
-    r"|\b(?:initial(?:ly)?|at first|first) (?:\w+ly )?(?:diagnos|label|treat|interpret|attribut|regard|consider)\w*",
+    r"|\b(?:initial(?:ly)?|at first|first) (?:\w+ly )?"
+    r"(?:diagnos|label|treat|interpret|attribut|regard|consider)\w*",
     re.IGNORECASE,
 )
 """What was thought elsewhere, or before the patient came."""

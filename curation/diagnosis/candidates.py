@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from curation.cases.diagnosis_cues import EXPLICIT, STRONG
 from curation.cases.diagnosis_topic import is_disease, names_disease
 from curation.diagnosis import phrases
+from curation.diagnosis.candidate import SEEN, THRESHOLD, TOLD, Candidate
 from curation.diagnosis.concepts import Concepts
 from curation.diagnosis.heads import is_head_only
 from curation.diagnosis.reading import (
@@ -41,16 +42,12 @@ _TITLE: Mapping[Role, float] = {"main": FULL_TITLE, "cause": 1.5, "setting": 0.5
 _PROMOTED = 3.0
 """For a disease the title names only as setting, cause or sign of something that is no disease."""
 _SHARE: Mapping[Role, float] = {"main": 1.0, "cause": 0.5, "setting": 0.25, "sign": 0.25, "never": 0.0}
-_FINAL, _EXPLICIT, _FOUND, _SEEN, _HEDGED = 4.0, 3.0, 2.0, 1.5, 1.0
-_KEYWORD, _ONLY_KEYWORD, _DISCUSSED, _TOLD, _OFTEN = 1.0, 2.0, 1.0, 0.5, 2.5
+_FINAL, _EXPLICIT, _FOUND, _HEDGED = 4.0, 3.0, 2.0, 1.0
+_KEYWORD, _ONLY_KEYWORD, _DISCUSSED, _OFTEN = 1.0, 2.0, 1.0, 2.5
 _MAX_STATED, _MAX_DISCUSSED = 5.0, 1.0
-THRESHOLD = 3.0
-"""Points it takes to be a diagnosis: a title, an explicit statement, or several weaker places."""
 _EXPLICIT_RULES = frozenset(cue.name for cue in EXPLICIT)
-_NO_STATEMENT = {"title", "keyword", "discussion", "case", "often", "story"}
 _MANY = 4
-_PREVAILING = 3
-"""Mentions in the running text that make a disease one that the article is about."""
+"""Mentions of the one spoken of most, from which their number says something."""
 _OFTEN_TOLD = 5
 """Mentions of a disease that nothing states, in an article that names others too."""
 _ORDER: tuple[EvidencePlace, ...] = ("statement", "title", "keyword", "discussion", "case")
@@ -85,54 +82,6 @@ class Texts:
     mentions: Mapping[str, Sequence[Mention]]
     patients: int = 1
     passages: Mapping[str, str] = field(default_factory=dict)
-
-
-@dataclass(slots=True)
-class Candidate:
-    """A concept, what speaks for it, and how much."""
-
-    concept: str
-    name: str = ""
-    points: dict[str, float] = field(default_factory=dict)
-    evidence: dict[tuple[int, str, int], DiagnosisEvidence] = field(default_factory=dict)
-    is_main: bool = False
-    is_finding: bool = False
-    count: int = 0
-
-    @property
-    def total(self) -> float:
-        """Points of all places together."""
-        return sum(self.points.values())
-
-    @property
-    def is_enough(self) -> bool:
-        """Whether it may be a diagnosis: talk of it alone makes none."""
-        often = self.points.get("often", 0.0)
-        return self.total - often + min(often, _TOLD) >= THRESHOLD
-
-    def prevails_over(self, other: Candidate) -> bool:
-        """Whether the article speaks of it far more than of another."""
-        return self.count >= _PREVAILING and self.count >= 2 * other.count
-
-    @property
-    def stated(self) -> float:
-        """Points of the sentences of the case that state a diagnosis."""
-        return sum(points for rule, points in self.points.items() if rule not in _NO_STATEMENT)
-
-    @property
-    def is_stated(self) -> bool:
-        """Whether a sentence of the case states it to be the diagnosis, not as what is only likely."""
-        return self.is_main and self.stated >= _SEEN
-
-    @property
-    def is_only_titled(self) -> bool:
-        """Whether the title names it, and no sentence of the case that states a diagnosis."""
-        return "title" in self.points and self.stated < _SEEN
-
-    @property
-    def is_named(self) -> bool:
-        """Whether a better place than the discussion names it."""
-        return any(rule not in ("discussion", "case", "often") for rule in self.points)
 
 
 class Reading:
@@ -448,7 +397,7 @@ class Reading:
         sure = min(1.0, most / _MANY)
         for concept, candidate in self.found.items():
             if concept in told:
-                self._add(told[concept], "case", "case", _TOLD, _TOLD)
+                self._add(told[concept], "case", "case", TOLD, TOLD)
             candidate.count = counts[concept]
             candidate.points["often"] = round(_OFTEN * sure * counts[concept] / most, 3) if most else 0.0
 
@@ -540,7 +489,7 @@ def _weight_of(rule: str) -> float:
         return _EXPLICIT
     if rule in STRONG:
         return _FOUND
-    return _HEDGED if rule == "hedged" else _SEEN
+    return _HEDGED if rule == "hedged" else SEEN
 
 
 def _spans(mentions: Iterable[Mention], sentence: Sentence) -> list[tuple[int, int]]:

@@ -29,8 +29,8 @@ _NEVER = (
     r"|screening for|vaccinat\w+ against|risk (?:of|for)|initially (?:mis)?(?:diagnosed|treated)"
 )
 _DOUBT = (
-    r"(?:initially|originally|first) (?:thought|suspected|considered|presumed|classified|labell?ed|regarded|called"
-    r"|interpreted|reported|read|described)(?: (?:as|to be))?|suspicion (?:of|for)|suspect(?:ed|ing)"
+    r"(?:initially|originally|first) (?:thought|suspected|considered|presumed|classified|labell?ed|regarded"
+    r"|called|interpreted|reported|read|described)(?: (?:as|to be))?|suspicion (?:of|for)|suspect(?:ed|ing)"
     r"|(?:presumed|thought|believed|suspected|assumed|considered|supposed) to (?:be|have)"
     r"|presumptive(?:ly)?|provisional(?:ly)?|presumed|assumed|supposed"
     r"|(?:initial|original|first|working|preliminary|tentative|referral|referring|admission|admitting|previous|prior"
@@ -92,7 +92,8 @@ def is_quoted(text: str, start: int, end: int) -> bool:
 
 
 NOT_BEFORE = re.compile(
-    r"\b(?:not(?: just| merely| always| every| an?)?|is (?:it|this)(?: really| always| just| only)?(?: an?)?) $",
+    r"\b(?:not(?: just| merely| always| every| an?)?|is (?:it|this)(?: really| always| just| only)?(?: an?)?)"
+    r" $",
     re.IGNORECASE,
 )
 """Right before a disease that it was not."""

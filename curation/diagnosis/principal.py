@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from curation.diagnosis.candidates import FULL_TITLE, Candidate, Reading, Texts
+from curation.diagnosis.candidate import Candidate
+from curation.diagnosis.candidates import FULL_TITLE, Reading, Texts
 from curation.diagnosis.concepts import Concepts
 from schemas.case import Case
 from schemas.diagnosis import OpenReason, PrincipalDiagnosis
@@ -60,7 +61,7 @@ def principal(case: Case, texts: Texts, concepts: Concepts) -> PrincipalDiagnosi
     ]
     if best.is_finding and not best.is_stated:
         return _open(case, "unsure", [best])
-    if best.is_only_titled and (prevailing := reading.prevailing(best)):
+    if not (best.is_stated and "title" in best.points) and (prevailing := reading.prevailing(best)):
         rivals.append(prevailing)
     stated = sum(points for rule, points in best.points.items() if rule not in ("title", "case", "often"))
     if rivals or (reading.has_unknown and stated < MARGIN):

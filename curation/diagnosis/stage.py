@@ -100,7 +100,7 @@ def _case_ids(
 
 DIAGNOSES = RecordStage(
     name="diagnoses",
-    version=5,
+    version=6,
     inputs=(
         Input("extract.sources", Source, by="id"),
         Input("cases.cases", Case, by="article_id"),

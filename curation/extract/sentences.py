@@ -50,6 +50,7 @@ _STARTERS = _words(
 _WORD_BEFORE = re.compile(r"[^(\[“\"'/]+$")
 _FIRST_WORD = re.compile(r"\W*(\w+)")
 _DIGIT = re.compile(r"\d")
+_MEASURED = re.compile(r"\d\s?[a-zA-Z]+$")
 _ENUMERATION = re.compile(r"(?:^|[.!?:;]\s|\()\(?(?:\d{1,2}|[a-z]|[ivx]{1,4})$")
 
 
@@ -95,9 +96,10 @@ def _is_boundary(text: str, found: re.Match[str]) -> bool:
     if not before:
         return True
     token = before.lower().rstrip(".")
-    if token in _UNITS and word[0].isupper() and text[max(0, found.start() - len(before) - 4) : found.start() - len(before)].rstrip()[-1:].isdigit():
+    near = text[max(0, found.start() - 12) : found.start()]
+    if token in _UNITS and word[0].isupper() and _MEASURED.search(near):
         return True
-    if token in _NEVER or _ENUMERATION.search(text[max(0, found.start() - 12) : found.start()]):
+    if token in _NEVER or _ENUMERATION.search(near):
         return False
     is_initial = len(before) == 1 and before.isupper()
     if token in _SOMETIMES or is_initial or ("." in token and not _DIGIT.search(token)):

@@ -10,6 +10,7 @@ import pytest
 from curation.concepts.index import build_index
 from curation.concepts.places import section_weight
 from curation.concepts.stage import GROUND, GROUND_QUESTIONS, ground, ground_question
+from schemas.article import Abstract, Article
 from schemas.concept import DocumentConcept, Mention
 from schemas.extracted import Figure, Passage, Source
 from schemas.hashing import sha256_text
@@ -59,19 +60,30 @@ def test_texts_and_concepts_of_an_article(index: Path, passage: Callable[[int, s
         id="pmc:PMC1.1#F1", article_id="pmc:PMC1.1", number=1, caption="Elbow fever.", section=1, licence=BY
     )
     empty = Figure(id="pmc:PMC1.1#F2", article_id="pmc:PMC1.1", number=2, section=1, licence=BY)
+    article = Article(
+        id="pmc:PMC1.1",
+        source="folder",
+        language="en",
+        title="A green rash",
+        abstracts=(Abstract(language="und", type="", text="A rash was green; GR was seen."),),
+        abbreviations=("GR = green rash", "nonsense"),
+        licence=BY,
+        raw_sha256="",
+    )
     passages = [
         passage(1, "There was no elbow fever (EF).", "Introduction"),
         passage(2, "EF and a green rash.", "Case"),
         passage(3, "Green rash.", ""),
     ]
     found = list(
-        ground(source, [figure, empty], passages, vocabulary=index, backend="native", overlaps=False)
+        ground(source, [article], [figure, empty], passages, vocabulary=index, backend="native", overlaps=False)
     )
     mentions = [row for row in found if isinstance(row, Mention)]
     assert [(row.text_id.removeprefix("pmc:PMC1.1"), row.text, row.concept) for row in mentions] == [
         ("#title", "green rash", "MADE:2"),
         ("#keyword1", "elbow fever", "MADE:1"),
         ("#keyword3", "rash, green", "MADE:2"),
+        ("#abstract1", "GR", "MADE:2"),
         ("#p1", "elbow fever", "MADE:1"),
         ("#p1", "EF", "MADE:1"),
         ("#p2", "EF", "MADE:1"),
@@ -92,7 +104,7 @@ def test_texts_and_concepts_of_an_article(index: Path, passage: Callable[[int, s
     assert second.captions == () and second.sections == ("Case",)
     assert first.weight == 3.0 + 1.5 + 1.5  # keyword, case, caption; what is negated counts for nothing
     assert second.weight == 3.0 + 3.0 + 1.5 + 1.0  # title, keyword, case, a passage outside sections
-    nested = ground(source, [], passages[:1], vocabulary=index, backend="native", overlaps=True)
+    nested = ground(source, [article], [], passages[:1], vocabulary=index, backend="native", overlaps=True)
     assert "MADE:3" in {row.concept for row in nested}
 
 

@@ -6,7 +6,7 @@ import dataclasses
 
 import pytest
 
-from curation.diagnosis.candidates import THRESHOLD
+from curation.diagnosis.candidate import THRESHOLD
 from curation.diagnosis.stage import of_article
 from schemas.vocabulary import ConceptRelation
 from tests.curation.diagnosis.builders import ID, Report, answer, answers, concepts, parts
