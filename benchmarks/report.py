@@ -47,6 +47,7 @@ from benchmarks import (
     units,
     verification,
     vignette_cuts,
+    written_articles,
     written_cases,
 )
 from benchmarks.developer_checks.sample import lower_bound
@@ -421,6 +422,7 @@ def text() -> str:
         principal_diagnosis.section,
         medline_diagnoses.section,
         written_cases.section,
+        written_articles.section,
         hidden_diagnoses.section,
         rewrite_checks.section,
         judged_walk.section,

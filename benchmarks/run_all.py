@@ -24,6 +24,7 @@ ALL = (
     "principal_diagnosis",
     "medline_diagnoses",
     "written_cases",
+    "written_articles",
     "hidden_diagnoses",
     "rewrite_checks",
     "judged_walk",

@@ -305,7 +305,8 @@ def introduces(sentence: str, *, may_be_kin: bool = False) -> Age | None:
         ):
             continue
         is_said = age.text.lower().endswith("old") or bool(age.sex) or _HE_AFTER.match(sentence[age.end :])
-        if is_said or _PERSON.search(sentence[max(0, age.start - 80) : age.end + 90]):
+        is_kin = may_be_kin and _KIN_BESIDE.search(sentence[: age.start])
+        if is_said or is_kin or _PERSON.search(sentence[max(0, age.start - 80) : age.end + 90]):
             return age
     return None
 

@@ -87,8 +87,11 @@ _QUOTED = re.compile(r"“[^“”]*”|\"[^\"]*\"|«[^«»]*»|„[^„“”]*
 
 
 def is_quoted(text: str, start: int, end: int) -> bool:
-    """Whether a stretch stands in quotation marks, with or without other words."""
-    return any(found.start() < start and end < found.end() for found in _QUOTED.finditer(text))
+    """Whether a stretch stands in quotation marks that do not hold most of the text."""
+    return any(
+        found.start() < start and end < found.end() and 2 * len(found.group()) < len(text)
+        for found in _QUOTED.finditer(text)
+    )
 
 
 NOT_BEFORE = re.compile(

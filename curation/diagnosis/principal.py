@@ -84,7 +84,10 @@ def _is_rival(best: Candidate, other: Candidate) -> bool:
         return not best.prevails_over(other)
     if best.is_stated and other.is_only_titled and best.prevails_over(other):
         return False
-    return other.is_named and best.total - other.total < MARGIN
+    ahead = best.total - other.total
+    if "title" in best.points and "title" in other.points:  # talk does not choose between the two
+        ahead += other.points.get("often", 0.0) - best.points.get("often", 0.0)
+    return other.is_named and ahead < MARGIN
 
 
 def _is_only_keyword(best: Candidate) -> bool:

@@ -101,7 +101,7 @@ def test_confirmation_identity_criteria_and_cause(title: str, sentence: str) -> 
     ("sentence", "rule", "beside"),
     [
         ("The picture suggested pneumonitis.", "hedged", [1]),
-        ("In the second week he developed pneumonitis.", "developed", [0, 1]),
+        ("In the second week he developed pneumonitis.", "developed", [1]),
         ("Therefore, pneumonitis was suspected.", "hedged", [1]),
     ],
 )
@@ -120,11 +120,6 @@ def test_what_is_only_likely_counts_where_nothing_is_firmer_and_what_befell_besi
         ("Nocardia infection of the knee", "Nocardia was sought in two cultures of the fluid.", False),
         (PNEUMONITIS, "We report a man with methotrexate pneumonitis.", True),
         (PNEUMONITIS, "Reports on methotrexate pneumonitis are few.", False),
-        (
-            EMBOLISM,
-            "He complained of dyspnoea, with clots in both arteries causing pulmonary embolism.",
-            True,
-        ),
     ],
 )
 def test_germs_and_whom_a_report_is_about(title: str, sentence: str, is_chosen: bool) -> None:

@@ -103,6 +103,20 @@ def test_run_in_headings_part_patients() -> None:
     assert [numbers_of(case) for case in cases_of(of)] == [[1, 2], [3, 4]]
 
 
+def test_a_letter_with_run_in_headings_is_a_case_up_to_its_discussion() -> None:
+    examined = "Examination revealed a perforation, and biopsy showed many bacilli."
+    of = report([("", ["Dear Editor,", f"Case report. {WOMAN}", examined, f"Discussion. {DISCUSSION}"])])
+    (case,) = cases_of(of)
+    assert numbers_of(case) == [2, 3]
+
+
+@pytest.mark.parametrize("title", ["Autopsy findings", "Neurological examination", "Genetic findings"])
+def test_what_was_found_goes_on_with_the_case(title: str) -> None:
+    found = "The pericardial sac was obliterated by clots."
+    (case,) = cases_of(report([("Case report", [WOMAN]), (title, [found]), ("Discussion", [DISCUSSION])]))
+    assert numbers_of(case) == [1, 2]
+
+
 def test_ordinals_part_patients_inside_one_paragraph() -> None:
     text = (
         "The first patient was a 34-year-old woman with abdominal pain. She underwent splenectomy and "

@@ -24,6 +24,9 @@ from curation.cases.patient import ages_in, introduces, is_animal, is_of_mother,
         ("22-year, booked patient in her second pregnancy was admitted.", 22.0, "female"),
         ("A 31-year-old G2P1 at 30 weeks of gestation was admitted; she was pregnant.", 31.0, "female"),
         ("A woman in her 60s was admitted.", None, "female"),
+        ("A man of 68 years was referred by his optician.", 68.0, "male"),
+        ("Man, 52 years, shepherd, was brought in.", 52.0, "male"),
+        ("The second patient, a girl (7 months), was pale.", 0.583, "female"),
         ("Mujer de 45 años de edad que consulta por dolor.", 45.0, "female"),
         ("Paciente masculino, 3 meses de idade, foi internado.", 0.25, "male"),
         ("Une femme de 52 ans sans antécédents a consulté.", 52.0, "female"),
@@ -46,6 +49,9 @@ def test_age_and_sex(sentence: str, years: float | None, sex: str) -> None:
         "At the age of 12 he had his tonsils removed.",
         "The 5-year survival of patients is 40%.",
         "He was followed for 3 years and 6 months.",
+        "The patient, 3 months later, came back.",
+        "Her mother (46 years) had had jaundice.",
+        "A woman with a wound of 2 weeks was seen.",
         "His 45-year-old mother had the same disease.",
         "The kidney of a 30-year-old donor was used.",
         "Blood pressure was 120/80 mmHg and the dose 5 mg/d.",
@@ -74,9 +80,17 @@ def test_relatives_do_not_lend_their_sex() -> None:
     assert sex_of([sentence], introduces(sentence), sentence) == "male"
 
 
+def test_a_patient_told_of_as_a_relative_has_the_sex_of_the_word() -> None:
+    sentence = "His daughter, 19 years, had headache when he was admitted."
+    age = introduces(sentence, may_be_kin=True)
+    assert age is not None and sex_of([sentence], age, sentence) == "female"
+
+
 def test_animals_and_mothers_are_told_from_patients() -> None:
     assert not is_animal("A 66-year-old sheep farmer passed red urine.")
     assert not is_animal("A 30-year-old dog-owner presented with fever.")
+    assert not is_animal("A 19-year-old male recruit reported cramping of the right calf.")
+    assert not is_animal("A 40-year-old male with a dog bite was seen.")
     assert is_animal("A 5-year-old spayed Labrador was presented.")
     assert not is_animal(
         "A 5-year-old girl who had been bitten was presented; later a dog was found in the yard of the house."

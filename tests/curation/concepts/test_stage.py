@@ -76,7 +76,9 @@ def test_texts_and_concepts_of_an_article(index: Path, passage: Callable[[int, s
         passage(3, "Green rash.", ""),
     ]
     found = list(
-        ground(source, [article], [figure, empty], passages, vocabulary=index, backend="native", overlaps=False)
+        ground(
+            source, [article], [figure, empty], passages, vocabulary=index, backend="native", overlaps=False
+        )
     )
     mentions = [row for row in found if isinstance(row, Mention)]
     assert [(row.text_id.removeprefix("pmc:PMC1.1"), row.text, row.concept) for row in mentions] == [

@@ -219,8 +219,11 @@ def test_what_a_title_puts_in_quotation_marks_gives_way_to_a_stated_diagnosis(
     assert (found.concept, found.reason) == (expected, "" if expected else "ambiguous")
 
 
-def test_a_title_in_quotation_marks_counts_where_nothing_else_is_stated() -> None:
-    assert answer(title="“[Lupus|MONDO:lupus]” in a farmer").concept == "MONDO:lupus"
+def test_a_disease_in_quotation_marks_counts_only_where_the_case_states_it() -> None:
+    assert answer(title="“[Lupus|MONDO:lupus]” in a farmer").concept == ""
+    told = ("A man came.", "He was diagnosed with [lupus|MONDO:lupus].")
+    assert answer(title="“[Lupus|MONDO:lupus]” in a farmer", cases=(told,)).concept == "MONDO:lupus"
+    assert answer(title="“A farmer with [lupus|MONDO:lupus]”").concept == "MONDO:lupus"
 
 
 def test_joined_diagnoses_are_ambiguous() -> None:
@@ -298,9 +301,9 @@ def test_findings_stand_back_behind_diseases() -> None:
     assert found.concept == "MONDO:tb"
 
 
-def test_a_finding_counts_when_nothing_else_is_named() -> None:
+def test_a_finding_that_no_sentence_states_decides_nothing() -> None:
     named = answer(title="Chronic [cough|HP:cough] for ten years", keywords=["[cough|HP:cough]"])
-    assert named.concept == "HP:cough"
+    assert (named.concept, named.reason) == ("", "unsure")
     assert answer(title="Chronic [cough|HP:cough] for ten years").reason == "not_named"
 
 
