@@ -145,7 +145,8 @@ def section() -> list[str]:
         "",
         "Case reports of 2021 from a package of MEDLINE citations, marked from their titles before rules "
         "were changed (one developer's reading); even PMIDs are dev, odd ones were scored before and "
-        "after them; in late November 2026 their errors were looked at too. Only title, abstract and keywords are read, so that more stays open than in articles. "
+        "after them; in late November 2026 their errors were looked at "
+        "too. Only title, abstract and keywords are read, so that more stays open than in articles. "
         "Right of decided where a diagnosis was marked; open where the default vocabulary has its name. "
         "`python -m benchmarks.medline_diagnoses`",
         "",

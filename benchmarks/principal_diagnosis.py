@@ -72,7 +72,7 @@ TEST_HISTORY = (
 """Accuracy on test each time it was run; the rules changed between the first two runs only, its errors were
 looked at after the third. The fifth was the default vocabulary's (five others were run, for accuracy only);
 the last six were run while the rules learned how often an article speaks of a disease, and after the first of
-them its errors were looked at again: they are no measure of articles nobody has seen (written_articles is)."""
+them its errors were looked at again: no measure of articles nobody has seen (written_articles is)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,7 +258,8 @@ def section() -> list[str]:
         "",
         "The shared cases (reports and textbook boxes) against one developer's reading, split by the SHA-256 "
         "of the article id. Rules were written on dev and on titles of MEDLINE case reports; test was run "
-        f"{len(TEST_HISTORY)} times (accuracy {seen}), its errors were looked at after the third run and after the thirteenth. "
+        f"{len(TEST_HISTORY)} times (accuracy {seen}), its errors were looked at after the third "
+        "run and after the thirteenth. "
         f"Since the fifth the default vocabulary stands for one that the benchmark merged itself, with DOID, "
         f"and since the sixth the rules know misdiagnoses, heads of names and stories: "
         f"{result['names']:,} names of HPO, MONDO and MeSH. "
