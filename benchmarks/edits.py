@@ -31,6 +31,8 @@ CASES_FIRST_MET = {"cases": 216, "broken": 17}
 """The second and third list, run first after repairs that did not know them."""
 SIZE = 1000
 TARGET = 0.003
+INVENTED = "articles invented by others"
+"""The sample of `tests/gold/written_articles`: all their edits, read before anything they show was mended."""
 
 
 def sample(edits: Iterable[Edit], seed: str, size: int = SIZE) -> list[Edit]:
@@ -174,14 +176,15 @@ def section() -> list[str]:
         what = ", ".join(f"{kind} {count}" for kind, count in sorted(all_of["classes"].items()))
         share = f"{100 * all_of['share']:.1f} % ({low}–{high})"
         lines.append(f"| {name} | {all_of['edits']:,} | {all_of['broken']} | {share} | {what} |")
-    last = list(found["samples"].values())[-1]["all"]
+    invented = found["samples"][INVENTED]["all"]
+    last = [row["all"] for name, row in found["samples"].items() if name != INVENTED][-1]
     verdict = "met" if last["share"] <= TARGET else "missed"
     made = found["cases"]
     return [
         *lines,
         "",
         f"Target ≤ {100 * TARGET:.1f} % of unread edits: {verdict} ({100 * last['share']:.1f} % in the last "
-        "sample). "
+        f"sample of real texts, {100 * invented['share']:.1f} % in whole articles by others). "
         f"Without a mark: {found['now']['unmarked']}. Of {made['all']} generated cases in "
         f"{made['languages']} languages {made['broken_before']} came out broken before the repairs, "
         f"{made['broken']} do now; of {CASES_FIRST_MET['cases']} that were written after the first repairs, "
