@@ -219,7 +219,7 @@ def test_every_decision_about_a_case_and_its_query_is_shown_with_prompt_and_answ
     text = describe_way(way)
     assert f"{NAME}_judge: asked {prompts} prompts" in text and "answer: {" in text
     lost_path = next(row for row in world.rows("_views._dropped"))
-    case = lost_path["id"].partition("/")[0]
+    case = lost_path["id"].rpartition("/")[0]
     way = follow(world.workspace, case)
     assert way is not None and way["kind"] == "case"
     told = describe_way(way)
