@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import collections
+import dataclasses
 import json
 import sys
 import tempfile
@@ -18,7 +19,15 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.measure import RESULTS, save
-from benchmarks.principal_diagnosis import GOLD, Vocabulary, default_vocabulary, interval, mentions_of, told
+from benchmarks.principal_diagnosis import (
+    GOLD,
+    Told,
+    Vocabulary,
+    default_vocabulary,
+    interval,
+    mentions_of,
+    told,
+)
 from curation.cases import diagnosis
 from curation.concepts.annotate import Text, annotate
 from curation.diagnosis.stage import of_article
@@ -48,13 +57,18 @@ def marked() -> Iterator[tuple[Record, list[str]]]:
 
 def read(citation: Record, vocabulary: Vocabulary) -> PrincipalDiagnosis:
     """What is decided for one citation, its abstract read as the story of one patient."""
+    item = as_report(citation)
+    found = mentions_of(item, vocabulary.matcher)
+    return next(of_article(item.source, item.cases, item.passages, found, vocabulary.concepts))
+
+
+def as_report(citation: Record) -> Told:
+    """A citation as an article of one case."""
     keywords = (
         (KeywordGroup(language="en", type="", terms=tuple(citation.keywords)),) if citation.keywords else ()
     )
     item = told(report([("", [citation.abstract])], title=citation.title, keywords=keywords))
-    case = _case(item.source.id, citation, item.passages[0])
-    found = mentions_of(item, vocabulary.matcher)
-    return next(of_article(item.source, [case], item.passages, found, vocabulary.concepts))
+    return dataclasses.replace(item, cases=(_case(item.source.id, citation, item.passages[0]),))
 
 
 def _case(article: str, citation: Record, passage: Passage) -> Case:
@@ -92,11 +106,14 @@ def verdict(names: list[str], answer: PrincipalDiagnosis, accepted: set[str], vo
     """Right (also of a kind of what was marked), wrong, or the reason for which it is open."""
     if not answer.concept:
         return answer.reason
-    is_kind = any(
-        answer.concept == concept or vocabulary.concepts.is_above(concept, answer.concept)
-        for concept in accepted
-    )
-    return "right" if is_kind or answer.name.lower() in {name.lower() for name in names} else "wrong"
+    is_right = is_meant(answer.concept, answer.name, names, accepted, vocabulary)
+    return "right" if is_right else "wrong"
+
+
+def is_meant(concept: str, name: str, names: list[str], accepted: set[str], vocabulary: Vocabulary) -> bool:
+    """Whether a concept is what was marked, or a kind of it."""
+    is_kind = any(concept == one or vocabulary.concepts.is_above(one, concept) for one in accepted)
+    return is_kind or name.lower() in {name.lower() for name in names}
 
 
 def measure(vocabulary: Vocabulary, show: str) -> dict[str, Any]:

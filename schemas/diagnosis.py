@@ -9,9 +9,9 @@ from typing import Literal
 
 from schemas.record import column, record
 
-EvidencePlace = Literal["title", "keyword", "statement", "discussion", "case"]
+EvidencePlace = Literal["title", "keyword", "statement", "case"]
 """title: the report's title; keyword: an author keyword; statement: a sentence that states the diagnosis;
-discussion: a sentence outside the case that speaks of this patient; case: the patient's own story."""
+case: the patient's own story."""
 OpenReason = Literal["", "ambiguous", "not_named", "unsure", "not_in_vocabulary"]
 """Why a case has no principal diagnosis. ambiguous: several hold alike; not_named: nothing names a disease as
 the patient's; unsure: one is named, but too little says that it is the diagnosis; not_in_vocabulary: it is
@@ -37,8 +37,8 @@ class PrincipalDiagnosis:
     article_id: str = column("article id")
     concept: str = column("CURIE, '' when open", default="")
     name: str = column("the vocabulary name that matched, '' when open", default="")
-    rule: str = column("places that name it, best first, e.g. 'title+final diagnosis+keyword'", default="")
-    confidence: float = column("0 to 1; 0 when open", default=0.0)
+    rule: str = column("places that name it, statements first, e.g. 'final diagnosis+title+keyword'", default="")
+    confidence: float = column("chance that it is the diagnosis, 0 to 1; 0 when open", default=0.0)
     reason: OpenReason = column("why it is open, else ''", default="")
     contenders: tuple[str, ...] = column("CURIEs between which an ambiguous case stands", default=())
     evidence: tuple[DiagnosisEvidence, ...] = column("mentions it rests on, best place first", default=())

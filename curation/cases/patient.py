@@ -71,6 +71,11 @@ _PERSON_OF = re.compile(
     re.IGNORECASE,
 )
 """'A man of 68 years', 'Man, 52 years, shepherd', 'the patient (7 months)'."""
+_BARE = re.compile(
+    r"(?:\b(?:(?:wo)?man|boy|girl|lady|gentleman) of|\bM(?:r|rs|s|iss)\.? (?:[A-Z][\w'’.]*[ ,]\s*){1,3})\s*"
+    rf"(?P<age>(?P<n>\d{{1,3}}|{_NUMERAL}))(?=,|\s+(?:who|with|was|had|came|from|without|present\w*|attend\w*)\b)"
+)
+"""'A woman of 19 who', 'Mr T, 36, worked': years go without saying."""
 _SHORT = re.compile(rf"(?<![\d.,\w]){_N}\s?-?(?P<unit>y)[./]?\s?o\b\.?", re.IGNORECASE)
 _OF_AGE = re.compile(
     rf"(?<![\d.,\w]){_N}{_HALF}\s+(?P<unit>years?|months?|weeks?|days?)\s+of\s+age\b", re.IGNORECASE
@@ -98,17 +103,17 @@ _DECADE = re.compile(
     re.IGNORECASE,
 )
 _AGES = (
-    _COMPOUND, _AGED_COMPOUND, _OLD, _OF_AGE, _AGED, _YEAR_PERSON, _PERSON_OF, _SHORT, _SLASH, _ROMANCE,
-    _GERMAN,
+    _COMPOUND, _AGED_COMPOUND, _OLD, _OF_AGE, _AGED, _YEAR_PERSON, _PERSON_OF, _BARE, _SHORT, _SLASH,
+    _ROMANCE, _GERMAN,
 )  # fmt: skip
 
 _FEMALE = frozenset(
     _words(
         """
         woman female girl lady she her hers herself mother daughter primigravida multigravida primipara
-        gravida pregnant housewife schoolgirl mujer femenina femenino niña mulher feminino feminina menina
-        gestante embarazada femme fille fillette féminin patiente enceinte frau patientin mädchen weiblich
-        weibliche donna femmina ragazza bambina sister nulliparous multiparous virgo postmenopausal
+        widow mrs gravida pregnant housewife schoolgirl mujer femenina femenino niña mulher feminino feminina
+        menina gestante embarazada femme fille fillette féminin patiente enceinte frau patientin mädchen
+        weiblich weibliche donna femmina ragazza bambina sister nulliparous multiparous virgo postmenopausal
         """
     )
 )
@@ -117,6 +122,7 @@ _MALE = frozenset(
         """
         man male boy gentleman he his him himself father son schoolboy hombre varón masculino masculina niño
         homem menino homme garçon masculin mann junge männlich männlicher uomo maschio ragazzo bambino brother
+        widower
         """
     )
 )
@@ -129,7 +135,7 @@ _PERSON = re.compile(
     r"|sister|brother|twins?|caucasian|african|asian|hispanic|fetus|foetus|schoolboy|schoolgirl|paciente"
     r"|mujer|hombre|niñ[ao]|varón|mulher|homem|crian[çc]a|lactante|lactente|menin[oa]|patiente?|femme"
     r"|homme|fille(?:tte)?|garçon|enfant|nourrisson|frau|mann|patientin|kind|junge|mädchen|donna|uomo"
-    r"|bambin[oa]|paziente|ragazz[oa]|masculin[oa]|femenin[oa]|feminin[oa]|case)\b",
+    r"|widow(?:er)?|M(?:r|rs|s|iss)|bambin[oa]|paziente|ragazz[oa]|masculin[oa]|femenin[oa]|feminin[oa]|case)\b",
     re.IGNORECASE,
 )
 _ANIMAL = re.compile(
@@ -152,9 +158,12 @@ _HUMAN = re.compile(
     r"|student|worker|farmer)\b",
     re.IGNORECASE,
 )
+_CHILDREN = r"(?! of (?:\d|\w+ (?:children|sons|daughters|boys|girls|kids)|twins|triplets))"
+"""Not behind a mother who is one by the number of her children only."""
 _RELATIVE_AGE = re.compile(
-    r"^[\s,-]*(?:(?:healthy|old|pregnant)\s+)?(?:mother|father|donor|parents?|brother|sister|husband"
-    r"|wife|history)\b",
+    r"^[\s,-]*(?:(?:healthy|old|pregnant)\s+)?(?:(?:mother|father)\b"
+    + _CHILDREN
+    + r"|donor\b|parents?\b|brother\b|sister\b|husband\b|wife\b|history\b)",
     re.IGNORECASE,
 )
 _PAST_AGE = re.compile(r"\b(?:at|from|since|until|by|before|after)\s+(?:the\s+)?(?:an\s+)?$", re.IGNORECASE)
@@ -168,7 +177,7 @@ _KIN_BEFORE = re.compile(
 )
 """Before the age of a relative: "his mother, 61", "his mother had died at 61"."""
 _FIRST_NOUN = re.compile(
-    rf"^[\s,-]*(?:[\w-]+\s+){{0,2}}?(?:(?P<kin>{_RELATIVE})|wom[ae]n|m[ae]n|(?:fe)?male|girl|boy|patient|lady"
+    rf"^[\s,-]*(?:[\w-]+\s+){{0,2}}?(?:(?P<kin>{_RELATIVE}\b{_CHILDREN})|wom[ae]n|m[ae]n|(?:fe)?male|girl|boy|patient|lady"
     r"|gentleman|infant|child|baby)\b",
     re.IGNORECASE,
 )

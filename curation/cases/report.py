@@ -8,6 +8,9 @@ from __future__ import annotations
 import re
 
 from curation.cases.headings import Kind, numbered, read
+from curation.cases.narrative import Paragraph, is_narrative
+from curation.cases.patient import introduces
+from curation.extract.sentences import sentence_spans
 from schemas.article import Article, Box
 
 _TITLE = re.compile(
@@ -15,6 +18,8 @@ _TITLE = re.compile(
     r"|of (?:the )?\w+ (?:river|region|district)))|\b(?:a|an|the|one|two|three|four|five|rare|unusual"
     r"|unique|first|interesting) (?:[\w-]+ ){0,2}cases? (?:of|with)\b|\breports? of (?:an?|one|two|three"
     r"|four|five|six|\d+) (?:[\w-]+ ){0,3}(?:cases?|patients?)\b|\b\d+-year-old\b|\bcase in point\b"
+    r"|\bin an? (?:[\w-]+ ){0,3}(?:patient|man|woman|boy|girl|child|infant|newborn|neonate|adolescent"
+    r"|teenager)\b(?![-'’]| (?:population|cohort|sample|group|home|care|room|model|organi[sz]ation))"
     r"|\b(?:relato|reporte|informe|presentaci[oó]n|apresentaç[aã]o|descripci[oó]n) d(?:el?|o|os|e un"
     r"|e um|e dos)s? casos?\b|\bcaso cl[ií]nico\b|\brapport d['’]un cas\b|\b(?:à propos d['’]un"
     r"|présentation d['’]un) cas\b|\bcas clinique\b|\bfallbericht|\bkasuistik|\bcaso clinico\b",
@@ -40,13 +45,19 @@ _BOX = re.compile(
     r"|\bcas clinique\b|\bfallbeispiel\b|\bstudium przypadku\b",
     re.IGNORECASE,
 )
+_LETTERS = frozenset({"letter", "correspondence"})
+"""Article types whose title and sections seldom say that a case is told."""
+_SHOWN = 80
 _LATER_PART = re.compile(
     r"\bpart\s+(?:[2-9]|two|three|four|five)\b|\bresolution\b|\bcontinued\b|\bconclusion\b", re.IGNORECASE
 )
 
 
 def own_claims(article: Article) -> tuple[str, ...]:
-    """What the article calls itself: evidence like 'type: case-report', without looking at its text."""
+    """What the article calls itself: evidence like 'type: case-report'.
+
+    Only of letters the text is read: what they call themselves does not say that they tell of a patient.
+    """
     found = []
     if article.article_type == "case-report":
         found.append("type: case-report")
@@ -55,6 +66,8 @@ def own_claims(article: Article) -> tuple[str, ...]:
         found.append(f"journal: {article.journal}")
     if _TITLE.search(article.title) and not _NOT_TITLE.search(article.title):
         found.append(f"title: {article.title}")
+    if not found and article.article_type in _LETTERS:
+        found += [f"letter: {sentence}" for sentence in _introduced(article)]
     return tuple(dict.fromkeys(found))
 
 
@@ -71,6 +84,17 @@ def claims(article: Article) -> tuple[str, ...]:
             found.append(f"heading: {section.title}")
     found += [f"box: {box.title or box.type}" for box in article.boxes if box.number in case_boxes(article)]
     return tuple(dict.fromkeys(found))
+
+
+def _introduced(article: Article) -> list[str]:
+    """The sentence by which a letter introduces a patient, in a paragraph that goes on to tell of him."""
+    body = {0, *(section.number for section in article.sections if section.part == "body")}
+    for passage in article.passages:
+        if passage.section in body and is_narrative(Paragraph(passage.id, 0, passage.text, 0)):
+            for start, end in sentence_spans(passage.text)[:2]:
+                if introduces(passage.text[start:end]):
+                    return [passage.text[start:end][:_SHOWN]]
+    return []
 
 
 def case_boxes(article: Article) -> dict[int, int]:

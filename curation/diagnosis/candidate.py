@@ -1,63 +1,45 @@
-"""What speaks for a concept as the principal diagnosis of a case, and how much."""
+"""A concept that may be the principal diagnosis of a case, and what the article says of it."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from schemas.diagnosis import DiagnosisEvidence
+from schemas.concept import Mention
+from schemas.diagnosis import DiagnosisEvidence, EvidencePlace
 
-THRESHOLD = 3.0
-"""Points it takes to be a diagnosis: a title, an explicit statement, or several weaker places."""
-SEEN, TOLD = 1.5, 0.5
-"""Points of a finding that was seen, and of being told of in the case at all."""
-NO_STATEMENT = frozenset({"title", "keyword", "discussion", "case", "often", "story"})
-_PREVAILING = 3
-"""Mentions in the running text that make a disease one that the article is about."""
+ORDER: tuple[EvidencePlace, ...] = ("statement", "title", "keyword", "case")
+"""Places from the one that says most."""
 
 
 @dataclass(slots=True)
 class Candidate:
-    """A concept, what speaks for it, and how much."""
+    """A concept, what names it as the diagnosis, and how the article speaks of it besides.
+
+    `title` is how far the title names it as what it is about, 0 to 1; `stated` where in the case, 0 to 1, the
+    last sentence stands that states it; `last` where the case mentions it last; `count` is the number of its
+    mentions in the running text, `defines` of the sentences that say what it is, and `opens` whether a part
+    of the article begins with it.
+    """
 
     concept: str
     name: str = ""
-    points: dict[str, float] = field(default_factory=dict)
-    evidence: dict[tuple[int, str, int], DiagnosisEvidence] = field(default_factory=dict)
-    is_main: bool = False
     is_finding: bool = False
+    title: float = 0.0
+    is_main: bool = False
+    is_final: bool = False
+    stated: float | None = None
+    places: set[str] = field(default_factory=set)
+    is_taken_back: bool = False
+    is_beside: bool = False
     count: int = 0
+    last: float = 0.0
+    opens: bool = False
+    defines: int = 0
+    evidence: dict[tuple[int, str, int], DiagnosisEvidence] = field(default_factory=dict)
 
-    @property
-    def total(self) -> float:
-        """Points of all places together."""
-        return sum(self.points.values())
-
-    @property
-    def is_enough(self) -> bool:
-        """Whether it may be a diagnosis: talk of it alone makes none."""
-        often = self.points.get("often", 0.0)
-        return self.total - often + min(often, TOLD) >= THRESHOLD
-
-    def prevails_over(self, other: Candidate) -> bool:
-        """Whether the article speaks of it far more than of another."""
-        return self.count >= _PREVAILING and self.count >= 2 * other.count
-
-    @property
-    def stated(self) -> float:
-        """Points of the sentences of the case that state a diagnosis."""
-        return sum(points for rule, points in self.points.items() if rule not in NO_STATEMENT)
-
-    @property
-    def is_stated(self) -> bool:
-        """Whether a sentence of the case states it to be the diagnosis, not as what is only likely."""
-        return self.is_main and self.stated >= SEEN
-
-    @property
-    def is_only_titled(self) -> bool:
-        """Whether the title names it, and no sentence of the case that states a diagnosis."""
-        return "title" in self.points and self.stated < SEEN
-
-    @property
-    def is_named(self) -> bool:
-        """Whether a better place than the discussion names it."""
-        return any(rule not in ("discussion", "case", "often") for rule in self.points)
+    def add(self, mention: Mention, place: EvidencePlace) -> None:
+        """Note a mention that speaks for it."""
+        key = (ORDER.index(place), mention.text_id, mention.start)
+        self.evidence[key] = DiagnosisEvidence(
+            place=place, text_id=mention.text_id, start=mention.start, end=mention.end, text=mention.text
+        )

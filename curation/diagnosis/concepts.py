@@ -28,12 +28,18 @@ class Concepts:
     kinds: Mapping[str, Kind]
     parents: Mapping[str, tuple[str, ...]]
     children: Mapping[str, tuple[str, ...]]
+    signs: frozenset[str] = frozenset()
     _ancestors: dict[str, frozenset[str]] = field(default_factory=dict)
     _below: dict[tuple[str, int], bool] = field(default_factory=dict)
+    _count: dict[str, int] = field(default_factory=dict)
 
     def kind(self, concept: str) -> Kind:
         """disease, finding (sign, symptom, phenotype) or other; what has no type is other."""
         return self.kinds.get(concept, "other")
+
+    def is_sign(self, concept: str) -> bool:
+        """Whether a source files a concept under signs and findings, be it a disease in another."""
+        return concept in self.signs
 
     def ancestors(self, concept: str) -> frozenset[str]:
         """All concepts above one, itself left out; loops in the source end the climb."""
@@ -45,6 +51,13 @@ class Concepts:
     def descendants(self, concept: str) -> frozenset[str]:
         """All concepts below one, itself left out."""
         return frozenset(_reach(concept, self.children)[0] - {concept})
+
+    def count_below(self, concept: str) -> int:
+        """How many concepts lie below one."""
+        known = self._count.get(concept)
+        if known is None:
+            known = self._count[concept] = len(self.descendants(concept))
+        return known
 
     def is_above(self, general: str, specific: str) -> bool:
         """Whether the first is an ancestor of the second."""
@@ -87,10 +100,12 @@ def build(types: Iterable[ConceptType], relations: Iterable[ConceptRelation]) ->
     """
     kinds: dict[str, Kind] = {}
     signs: set[str] = set()
+    findings: set[str] = set()
     for row in types:
         if row.group != _GROUP:
             continue
         kind: Kind = "finding" if row.semantic_type in _FINDINGS else "disease"
+        findings |= {row.concept} if kind == "finding" else set()
         if row.semantic_type == _SIGN and not row.concept.startswith(_OF_DISEASES):
             signs.add(row.concept)
         if kinds.get(row.concept) != "disease":
@@ -112,4 +127,5 @@ def build(types: Iterable[ConceptType], relations: Iterable[ConceptRelation]) ->
         kinds,
         {concept: tuple(sorted(found)) for concept, found in parents.items()},
         {concept: tuple(sorted(found)) for concept, found in children.items()},
+        frozenset(findings),
     )

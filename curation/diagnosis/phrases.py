@@ -87,9 +87,9 @@ _QUOTED = re.compile(r"“[^“”]*”|\"[^\"]*\"|«[^«»]*»|„[^„“”]*
 
 
 def is_quoted(text: str, start: int, end: int) -> bool:
-    """Whether a stretch stands in quotation marks that do not hold most of the text."""
+    """Whether a stretch stands in quotation marks, in part or whole, that hold less than half."""
     return any(
-        found.start() < start and end < found.end() and 2 * len(found.group()) < len(text)
+        found.start() < end and start < found.end() and 2 * len(found.group()) < len(text)
         for found in _QUOTED.finditer(text)
     )
 
@@ -115,7 +115,7 @@ CAUSE_AFTER = re.compile(
 )
 """Behind a disease that is the cause of what follows: 'lupus-associated'."""
 NEVER_AFTER = re.compile(
-    r"[\s‐–-]+(?:vaccin\w+|immuni[sz]ation|pandemic|epidemic|outbreaks?|lockdown|era|screening|prevention"
+    r"[\s‐–-]+(?:vaccin\w+|immuni[sz]ation|pandemic|epidemic|outbreaks?|lockdown|era|screen(?:s|ing)?|tests?|work-?up|prevention"
     r"|prophylaxis)\b|[^,;.]{0,40}?\b(?:was|were|is|are|been) (?:\w+ly )?(?:excluded|ruled out|unlikely"
     r"|discarded|withdrawn|revised|refuted|rejected|abandoned|dropped|not (?:found|confirmed))\b",
     re.IGNORECASE,
@@ -140,13 +140,6 @@ STATED = re.compile(
     re.IGNORECASE,
 )
 """Before the disease that a sentence states."""
-OURS = re.compile(
-    r"\b(?:our|this|the present|present|the current|the index|the reported) (?:\w+ )?(?:case|patient|child"
-    r"|infant|boy|girl|man|woman|report)s?\b|\bthe patient(?:'s|s'|’s)?\b"
-    r"|\bwe (?:here(?:by|in)? |now |also )?(?:report|present|describe|encountered|diagnosed)\w*\b",
-    re.IGNORECASE,
-)
-"""What makes a sentence outside the case one about its patient."""
 NAMED_BY = re.compile(
     r"\b(?:cases?|instance|patients?|child|infant|boy|girl|man|woman|male|female|adult|adolescent)\b"
     r"[^,;.]{0,40}?\b(?:of|with|due to|from|having|affected by|suffering from|developed|who had)\b"
@@ -154,16 +147,6 @@ NAMED_BY = re.compile(
     re.IGNORECASE,
 )
 """Before the disease that such a sentence says the patient has."""
-HAS = re.compile(
-    r"\b(?:(?:turned out|found|known|thought) to (?:have|suffer from)|had|has|having|suffer\w* from"
-    r"|affected by|treatment (?:of|for)|(?:treated|operated(?: on)?|admitted|referred|hospitali[sz]ed"
-    r"|evaluated) (?:for|with|because of|due to)|(?:in keeping|consistent|compatible) with"
-    r"|(?:diagnostic|suggestive|indicative) of|the (?:picture|findings) fit(?:ted)?|because of|established"
-    r"|confirmed|revealed|cases? of)(?: (?:an?|the|his|her|their|severe|acute|chronic|refractory|active))*"
-    r"(?= x)",
-    re.IGNORECASE,
-)
-"""Before the disease that a sentence of the story says the patient has."""
 OF_A_PERSON = re.compile(
     r" (?:patient|newborn|neonate|infant|child|boy|girl|man|woman|male|female|adult|adolescent|recipient)\b",
     re.IGNORECASE,

@@ -1,27 +1,19 @@
-"""The principal diagnosis of one case: the candidate clearly ahead of every other, or an open case and why.
-
-A case stays open when two hold alike, when what it is diagnosed with is no concept, or when nothing is named.
-"""
+"""The principal diagnosis of one case: the candidate likely enough to be it, or an open case and why."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping
 
+from curation.diagnosis import score
 from curation.diagnosis.candidate import Candidate
-from curation.diagnosis.candidates import FULL_TITLE, Reading, Texts
+from curation.diagnosis.candidates import Reading, Texts
 from curation.diagnosis.concepts import Concepts
 from schemas.case import Case
-from schemas.diagnosis import OpenReason, PrincipalDiagnosis
+from schemas.diagnosis import DiagnosisEvidence, OpenReason, PrincipalDiagnosis
 
-MARGIN = 1.5
-"""Points the best must be ahead of the next; beside an unknown one, have from elsewhere than the title."""
-
-STATED = 2.0
-"""Points that statements must give to a diagnosis that the title does not name."""
-_BESIDE = frozenset({"keyword", "case", "often", "discussion"})
-
-INFERRED = 0.45
-"""Most confidence in a diagnosis that no place states: too little to pair patients by."""
+_ELSEWHERE = frozenset({"title", "keyword"})
+_RIVAL = 0.5
+"""Share of the best one's chance from which another holds alike."""
 
 
 def principal(case: Case, texts: Texts, concepts: Concepts) -> PrincipalDiagnosis:
@@ -33,94 +25,71 @@ def principal(case: Case, texts: Texts, concepts: Concepts) -> PrincipalDiagnosi
         concepts: kinds and hierarchy of the vocabulary.
     """
     reading = Reading(case, texts, concepts)
-    reading.read()
-    ranked = reading.ranked()
+    found = reading.read()
     is_unmatched = reading.is_unmatched or reading.is_titled_unmatched
-    if not _is_enough(ranked) and not is_unmatched:
-        reading.read_story()
-        ranked = reading.ranked()
-    if not _is_enough(ranked):
-        named: OpenReason = "unsure" if reading.names_disease() else "not_named"
-        return _open(case, "not_in_vocabulary" if is_unmatched else named)
-    best = _foremost(ranked)
-    if (reading.is_unmatched and not best.is_main) or (
-        reading.is_titled_unmatched and "title" not in best.points
-    ):
-        return _open(case, "not_in_vocabulary")
-    if _is_only_keyword(best):
-        reading.read_story()
-        ranked = reading.ranked()
-        best = _foremost(ranked)
-        if _is_only_keyword(best):
-            return _open(case, "unsure", [best])
-    beside = reading.beside if best.concept not in reading.beside else frozenset[str]()
-    rivals = [
-        other
-        for other in ranked
-        if other is not best and other.concept not in beside and _is_rival(best, other)
-    ]
-    if best.is_finding and not best.is_stated:
-        return _open(case, "unsure", [best])
-    if not (best.is_stated and "title" in best.points) and (prevailing := reading.prevailing(best)):
-        rivals.append(prevailing)
-    stated = sum(points for rule, points in best.points.items() if rule not in ("title", "case", "often"))
-    if rivals or (reading.has_unknown and stated < MARGIN):
-        return _open(case, "ambiguous", [best, *rivals])
-    return _decided(case, best, max((other.total for other in ranked if other is not best), default=0.0))
+    if all(item.is_finding for item in found.values()):
+        return _open(case, "not_in_vocabulary" if is_unmatched else "not_named")
+    none = score.of_none(reading.is_unmatched, reading.is_titled_unmatched)
+    chances = score.chances(score.features(found, concepts), none)
+    best = max(found.values(), key=lambda item: (chances[item.concept], item.concept))
+    confidence = round(_with_wider(best, chances, concepts), 2)
+    if confidence < score.enough() or not best.places:
+        if chances[""] > chances[best.concept]:
+            return _open(case, "not_in_vocabulary" if is_unmatched else "unsure", [best])
+        alike = [item for item in found.values() if chances[item.concept] >= _RIVAL * chances[best.concept]]
+        return _open(case, "ambiguous" if len(alike) > 1 else "unsure", alike)
+    joined = [other for other in found.values() if _is_joined(best, other, concepts)]
+    if best.stated is None and (joined or reading.has_unknown):
+        return _open(case, "ambiguous", [best, *joined])
+    return PrincipalDiagnosis(
+        case_id=case.id,
+        article_id=case.article_id,
+        concept=best.concept,
+        name=best.name,
+        rule=_rule(best, found, concepts),
+        confidence=confidence,
+        evidence=_evidence(best, found, concepts),
+    )
 
 
-def _foremost(ranked: Sequence[Candidate]) -> Candidate:
-    """The first; a disease only the title names gives way to a stated one that the article is about."""
-    best = ranked[0]
-    if best.is_only_titled:
-        stated = (other for other in ranked if other.is_stated and other.is_enough)
-        return next((other for other in stated if other.prevails_over(best)), best)
-    return best
+def _with_wider(best: Candidate, chances: Mapping[str, float], concepts: Concepts) -> float:
+    """The chance of a candidate and of those it is a kind of: what is said of them is said of it."""
+    wider = sorted(concepts.ancestors(best.concept) & chances.keys())
+    return min(1.0, chances[best.concept] + sum(chances[concept] for concept in wider))
 
 
-def _is_rival(best: Candidate, other: Candidate) -> bool:
-    """Whether the case may as well have the other."""
-    if best.is_only_titled and other.is_stated:
-        return not best.prevails_over(other)
-    if best.is_stated and other.is_only_titled and best.prevails_over(other):
-        return False
-    ahead = best.total - other.total
-    if "title" in best.points and "title" in other.points:  # talk does not choose between the two
-        ahead += other.points.get("often", 0.0) - best.points.get("often", 0.0)
-    return other.is_named and ahead < MARGIN
+def _wider(best: Candidate, found: Mapping[str, Candidate], concepts: Concepts) -> list[Candidate]:
+    """What a candidate is a kind of and that is named too: what is said of it is said of the kind."""
+    wider = (found[concept] for concept in sorted(concepts.ancestors(best.concept) & found.keys()))
+    return [other for other in wider if other.places]
 
 
-def _is_only_keyword(best: Candidate) -> bool:
-    """Whether nothing but a keyword names it: what a report has to do with, not what its patient has."""
-    if "title" in best.points or "keyword" not in best.points or "story" in best.points:
-        return False
-    stated = sum(points for rule, points in best.points.items() if rule not in _BESIDE)
-    return stated < STATED
+def _is_joined(best: Candidate, other: Candidate, concepts: Concepts) -> bool:
+    """Whether the title names another disease as much as a candidate, so that both may be the diagnosis."""
+    is_kin = concepts.is_above(other.concept, best.concept) or concepts.is_above(best.concept, other.concept)
+    is_named = other.is_main and not other.is_finding and other.title >= best.title > 0
+    return is_named and not is_kin and other is not best
 
 
-def _is_enough(ranked: Sequence[Candidate]) -> bool:
-    return bool(ranked) and ranked[0].is_enough
+def _rule(best: Candidate, found: Mapping[str, Candidate], concepts: Concepts) -> str:
+    """The places that name a diagnosis, statements first."""
+    places = best.places.union(*(other.places for other in _wider(best, found, concepts)))
+    return "+".join([*sorted(places - _ELSEWHERE), *sorted(places & _ELSEWHERE, reverse=True)])
+
+
+def _evidence(
+    best: Candidate, found: Mapping[str, Candidate], concepts: Concepts
+) -> tuple[DiagnosisEvidence, ...]:
+    """The mentions a decision rests on."""
+    evidence = {
+        key: value for other in _wider(best, found, concepts) for key, value in other.evidence.items()
+    }
+    evidence |= best.evidence
+    return tuple(evidence[key] for key in sorted(evidence))
 
 
 def _open(case: Case, reason: OpenReason, between: Iterable[Candidate] = ()) -> PrincipalDiagnosis:
     contenders = tuple(sorted(candidate.concept for candidate in between))
     return PrincipalDiagnosis(
         case_id=case.id, article_id=case.article_id, reason=reason, contenders=contenders
-    )
-
-
-def _decided(case: Case, best: Candidate, next_best: float) -> PrincipalDiagnosis:
-    """Confidence is how far ahead of the next it is, and how much speaks for it at all."""
-    ahead = best.total / (best.total + next_best)
-    most = INFERRED if "story" in best.points else 1.0
-    much = min(1.0, best.total / (2 * FULL_TITLE))
-    named = sorted(best.points.items(), key=lambda item: (-item[1], item[0]))
-    return PrincipalDiagnosis(
-        case_id=case.id,
-        article_id=case.article_id,
-        concept=best.concept,
-        name=best.name,
-        rule="+".join(rule for rule, points in named if points and rule not in ("case", "often")) or "case",
-        confidence=min(most, round(ahead * (0.5 + 0.5 * much), 2)),
-        evidence=tuple(best.evidence[key] for key in sorted(best.evidence)),
     )

@@ -112,28 +112,6 @@ def roles_in_statement(text: str, spans: Sequence[Span]) -> list[Role]:
     ]
 
 
-def speaks_of_patient(text: str) -> bool:
-    """Whether a sentence outside the case is about its patient: 'our patient', 'we report'."""
-    return phrases.OURS.search(text) is not None
-
-
-def roles_in_discussion(text: str, spans: Sequence[Span]) -> list[Role]:
-    """What a sentence outside the case that speaks of its patient says of each disease named."""
-    masked = _masked(text, spans)
-    return _behind(masked, spans, _anchored(masked, spans, phrases.NAMED_BY))
-
-
-def are_had(text: str, spans: Sequence[Span]) -> list[bool]:
-    """For each disease that a sentence of the story names whether it says that the patient has it."""
-    masked = _masked(text, spans)
-    ends = {found.end() + 1 for found in phrases.HAS.finditer(masked)}
-    return [
-        (span[0] in ends or phrases.FOUND_AFTER.match(masked, span[1]) is not None)
-        and _role(masked, 0, span) not in ("never", "cause")
-        for span in spans
-    ]
-
-
 def _anchored(masked: str, spans: Sequence[Span], words: re.Pattern[str]) -> list[Span | None]:
     """For each mention the last of the words that state a disease before it."""
     anchors = [found.span() for found in words.finditer(masked)]

@@ -13,7 +13,6 @@ import pyarrow.parquet as pq
 from curation.diagnosis.candidates import Sentence, Texts
 from curation.diagnosis.concepts import Concepts, build
 from curation.diagnosis.principal import principal
-from curation.extract.sentences import sentence_spans
 from schemas.case import Case
 from schemas.concept import Mention
 from schemas.diagnosis import PrincipalDiagnosis
@@ -57,28 +56,25 @@ def of_article(
     concepts: Concepts,
 ) -> Iterator[PrincipalDiagnosis]:
     """As :func:`diagnoses`, with the vocabulary's concepts at hand."""
-    texts = Texts(
+    texts = read_from(source, cases, passages, mentions)
+    for case in cases:
+        yield principal(case, texts, concepts)
+
+
+def read_from(
+    source: Source, cases: Sequence[Case], passages: Sequence[Passage], mentions: Iterable[Mention]
+) -> Texts:
+    """What the cases of an article are read from."""
+    return Texts(
         title_id=title_id(source.id),
         keywords=tuple(
             Sentence(keyword_id(source.id, number), 0, text)
             for number, text in enumerate(source.keywords, start=1)
         ),
-        discussion=() if source.is_book else tuple(_outside(cases, passages)),
         mentions=_by_text(mentions),
-        patients=len(cases),
+        cases=cases,
         passages={passage.id: passage.text for passage in passages},
     )
-    for case in cases:
-        yield principal(case, texts, concepts)
-
-
-def _outside(cases: Sequence[Case], passages: Sequence[Passage]) -> Iterator[Sentence]:
-    """Sentences of the passages that belong to no case."""
-    told = {span.passage_id for case in cases for span in case.spans}
-    for passage in sorted(passages, key=lambda item: item.number):
-        if passage.id not in told:
-            for start, end in sentence_spans(passage.text):
-                yield Sentence(passage.id, start, passage.text[start:end])
 
 
 @functools.lru_cache(maxsize=2)
@@ -100,7 +96,7 @@ def _case_ids(
 
 DIAGNOSES = RecordStage(
     name="diagnoses",
-    version=6,
+    version=7,
     inputs=(
         Input("extract.sources", Source, by="id"),
         Input("cases.cases", Case, by="article_id"),

@@ -1,0 +1,235 @@
+"""Learn how much each feature says of a principal diagnosis (`--fit` writes curation/diagnosis/score.toml).
+
+A conditional logit on marked reports whose errors may be looked at: whole articles written without knowledge
+of the rules (tests/gold/written_articles), shared reports and MEDLINE citations, their development halves.
+Weights are drawn to an order of trust written down before anything was learned; what is reported here was
+decided with weights learned without the article.
+"""
+
+from __future__ import annotations
+
+import argparse
+import collections
+import hashlib
+import sys
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy.optimize import minimize
+
+from benchmarks import medline_diagnoses, principal_diagnosis, written_articles
+from benchmarks.measure import ROOT, save
+from benchmarks.principal_diagnosis import Told, Vocabulary, default_vocabulary, mentions_of, told
+from benchmarks.written_cases import concepts_of
+from curation.diagnosis import score
+from curation.diagnosis.candidates import Reading
+from curation.diagnosis.stage import read_from
+
+WEIGHTS = ROOT / "curation" / "diagnosis" / "score.toml"
+TRUST = {
+    "title": 1.2,
+    "title of a wider one": 0.5,
+    "main": 0.7,
+    "final": 1.0,
+    "finding": -1.0,
+    "sign": -0.5,
+    "often": 0.7,
+    "wider one often": 0.5,
+    "opens": 1.0,
+    "defined": 0.3,
+    "last": 0.5,
+    "superseded": -1.0,
+    "kinds": -0.5,
+    "taken back": -1.0,
+    "beside": -0.5,
+    "named nowhere": -0.3,
+    "none": 1.0,
+    "none: stated in other words": 0.5,
+    "none: titled in other words": 0.5,
+}
+"""How far each feature is trusted before anything is learned."""
+PULL = 2.0
+"""How strongly weights are drawn to it; from .6 to 4 the likelihood of what was left out hardly changes."""
+SHARES = {"written": 2.0, "articles": 2.0, "citations": 1.0}
+"""Whole articles are what is decided on, citations are many."""
+PARTS = 10
+LEAST = (0.5, 0.55, 0.6, 0.65, 0.7, 0.8, 0.9)
+NAMES = list(TRUST)
+Array = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Marked:
+    """One case: features of its candidates and, last, of none of them; which are right; kinds of which."""
+
+    kind: str
+    article: str
+    concepts: tuple[str, ...]
+    features: Array
+    is_right: npt.NDArray[np.bool_]
+    wider: tuple[tuple[int, ...], ...]
+
+
+def marked(vocabulary: Vocabulary) -> Iterator[Marked]:
+    """All cases to learn from."""
+    for row in written_articles.gold_rows("dev"):
+        item = told(written_articles.article_of(row))
+        accepted = [
+            set().union(*(concepts_of(name, vocabulary) for name in patient["names"]))
+            for patient in row["patients"]
+        ]
+        patients = zip(range(len(item.cases)), accepted, strict=False)
+        yield from _of_article("written", row["file"], item, patients, vocabulary)
+    rows = principal_diagnosis.gold_rows("dev")
+    wanted = {row["article"] for row in rows}
+    items = {article.id: told(article) for article in principal_diagnosis.articles(wanted)}
+    for name, item in sorted(items.items()):
+        pairs = [
+            (item.cases.index(case), _accepted(row, vocabulary))
+            for row in rows
+            if row["article"] == name and (case := principal_diagnosis.case_of(row, item)) is not None
+        ]
+        yield from _of_article("articles", name, item, pairs, vocabulary)
+    for citation, names in medline_diagnoses.marked():
+        if int(citation.pmid) % 2 == 0:
+            known = medline_diagnoses.wanted(names, vocabulary)
+            item = medline_diagnoses.as_report(citation)
+
+            def is_meant(concept: str, name: str, names: list[str] = names, known: set[str] = known) -> bool:
+                return medline_diagnoses.is_meant(concept, name, names, known, vocabulary)
+
+            yield next(_read("citations", citation.pmid, item, [(0, is_meant)], vocabulary))
+
+
+def _accepted(row: dict[str, Any], vocabulary: Vocabulary) -> set[str]:
+    return {vocabulary.same.get(one, one) for one in (row["concept"], *row["accept"]) if one}
+
+
+def _of_article(
+    kind: str, name: str, item: Told, pairs: Iterable[tuple[int, set[str]]], vocabulary: Vocabulary
+) -> Iterator[Marked]:
+    tests = [(at, lambda concept, _, accepted=accepted: concept in accepted) for at, accepted in pairs]
+    yield from _read(kind, name, item, tests, vocabulary)
+
+
+def _read(
+    kind: str,
+    name: str,
+    item: Told,
+    tests: Iterable[tuple[int, Callable[[str, str], bool]]],
+    vocabulary: Vocabulary,
+) -> Iterator[Marked]:
+    texts = read_from(item.source, item.cases, item.passages, mentions_of(item, vocabulary.matcher))
+    for at, is_meant in tests:
+        reading = Reading(item.cases[at], texts, vocabulary.concepts)
+        found = reading.read()
+        made = score.features(found, vocabulary.concepts)
+        none = score.of_none(reading.is_unmatched, reading.is_titled_unmatched)
+        is_right = [is_meant(concept, found[concept].name) for concept in made]
+        places = {concept: at for at, concept in enumerate(made)}
+        yield Marked(
+            kind,
+            name,
+            tuple(made),
+            np.array([[row.get(feature, 0.0) for feature in NAMES] for row in (*made.values(), none)]),
+            np.array([*is_right, not any(is_right)]),
+            tuple(
+                tuple(places[other] for other in sorted(vocabulary.concepts.ancestors(concept) & made.keys()))
+                for concept in made
+            ),
+        )
+
+
+def learned(cases: Sequence[Marked]) -> Array:
+    """Weights of most likelihood, drawn to the order of trust."""
+    table = np.vstack([case.features for case in cases])
+    sizes = np.array([len(case.is_right) for case in cases])
+    starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
+    right = np.concatenate([case.is_right for case in cases]).astype(float)
+    shares = np.array([SHARES[case.kind] for case in cases])
+    owner = np.repeat(np.arange(len(cases)), sizes)
+    trust = np.array(list(TRUST.values()))
+
+    def loss(weights: Array) -> tuple[float, Array]:
+        scores = table @ weights
+        parts = np.exp(scores - np.maximum.reduceat(scores, starts)[owner])
+        good = parts * right
+        whole, well = np.add.reduceat(parts, starts), np.add.reduceat(good, starts)
+        away = weights - trust
+        cost = PULL * float(away @ away) + float((shares * np.log(whole / well)).sum())
+        slope = table.T @ ((parts / whole[owner] - good / well[owner]) * shares[owner])
+        return cost, 2 * PULL * away + slope
+
+    found: Array = minimize(loss, trust, jac=True, method="L-BFGS-B", options={"ftol": 1e-9}).x
+    return found
+
+
+def decided(case: Marked, weights: Array) -> tuple[float, bool, float]:
+    """The chance of the foremost candidate with those it is a kind of, whether it is right, and the loss."""
+    scores = case.features @ weights
+    parts = np.exp(scores - scores.max())
+    parts /= parts.sum()
+    loss = -float(np.log(parts[case.is_right].sum()))
+    if len(parts) == 1:
+        return 0.0, False, loss
+    best = int(parts[:-1].argmax())
+    wider = sum(float(parts[at]) for at in case.wider[best])
+    return round(float(parts[best]) + wider, 2), bool(case.is_right[best]), loss
+
+
+def left_out(cases: Sequence[Marked]) -> dict[str, Any]:
+    """Right of decided at several chances, each article decided with weights learned without its part."""
+    part = [int(hashlib.sha256(case.article.encode()).hexdigest(), 16) % PARTS for case in cases]
+    curves: dict[str, dict[str, list[int]]] = {}
+    losses: dict[str, float] = collections.defaultdict(float)
+    for one in range(PARTS):
+        weights = learned([case for case, its in zip(cases, part, strict=True) if its != one])
+        for case in (case for case, its in zip(cases, part, strict=True) if its == one):
+            chance, is_right, loss = decided(case, weights)
+            losses[case.kind] += loss
+            curve = curves.setdefault(case.kind, {str(least): [0, 0] for least in LEAST})
+            for least in LEAST:
+                if chance >= least:
+                    curve[str(least)][0] += is_right
+                    curve[str(least)][1] += 1
+    count = collections.Counter(case.kind for case in cases)
+    return {
+        kind: {"cases": count[kind], "curve": curves[kind], "loss": round(losses[kind], 2)}
+        for kind in sorted(curves)
+    }
+
+
+def write(weights: Array) -> None:
+    """The weights as the product reads them."""
+    lines = [f'"{name}" = {round(float(value), 2)}' for name, value in zip(NAMES, weights, strict=True)]
+    head = "# Made by `python -m benchmarks.diagnosis_ranking --fit`: weights, and the chance that decides."
+    text = "\n".join([head, f"enough = {score.enough()}", "", "[weights]", *lines, ""])
+    WEIGHTS.write_text(text, "utf-8")
+
+
+def main() -> int:
+    """Decide what was left out and save it; with `--fit` write the weights learned from everything."""
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("--fit", action="store_true", help="write the weights into the product")
+    given = options.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        vocabulary = default_vocabulary(Path(folder) / "workspace")
+    cases = list(marked(vocabulary))
+    found = left_out(cases)
+    for kind, one in found.items():
+        print(kind, one["cases"], one["loss"], {at: f"{a}/{b}" for at, (a, b) in one["curve"].items()})
+    weights = learned(cases)
+    print({name: round(float(value), 2) for name, value in zip(NAMES, weights, strict=True)})
+    if given.fit:
+        write(weights)
+    print(save("diagnosis_ranking", found))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

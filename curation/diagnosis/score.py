@@ -1,0 +1,115 @@
+"""How likely each candidate is the principal diagnosis, or none of them: a conditional logit.
+
+One candidate of a case is right, or none is named: the chance of each is its share of the exponentials of all
+scores (McFadden 1974, https://eml.berkeley.edu/reprints/mcfadden/zarembka.pdf). Weights were learned by
+`python -m benchmarks.diagnosis_ranking --fit` from marked reports.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+
+from curation.diagnosis.candidate import Candidate
+from curation.diagnosis.concepts import Concepts
+
+Features = dict[str, float]
+_MANY = 4
+"""Mentions below which even the disease spoken of most is not spoken of often."""
+_AFTER = 0.02
+"""Part of a story by which one statement comes after another."""
+
+
+@functools.lru_cache(maxsize=1)
+def _scale() -> tuple[Mapping[str, float], float]:
+    """Weight of every feature, and the chance that decides."""
+    data = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
+    return data["weights"], data["enough"]
+
+
+def enough() -> float:
+    """The chance from which a diagnosis is decided."""
+    return _scale()[1]
+
+
+def features(found: Mapping[str, Candidate], concepts: Concepts) -> dict[str, Features]:
+    """Features of every candidate, by concept; what is 0 is left out.
+
+    Args:
+        found: the candidates of one case.
+        concepts: kinds and hierarchy of the vocabulary.
+    """
+    above = {
+        concept: [found[other] for other in sorted(concepts.ancestors(concept) & found.keys())]
+        for concept in found
+    }
+    most = max((item.count for item in found.values() if not item.is_finding), default=0)
+    most = max(most, _MANY)
+    made: dict[str, Features] = {}
+    for concept, item in found.items():
+        over = above[concept]
+        read = {
+            "title": item.title,
+            "title of a wider one": 0.0 if item.title else max((other.title for other in over), default=0.0),
+            "main": float(item.is_main),
+            "final": float(item.is_final),
+            "finding": float(item.is_finding),
+            "sign": float(concepts.is_sign(concept)),
+            "often": min(0.0, math.log1p(item.count) - math.log1p(most)),
+            "wider one often": math.log1p(sum(other.count for other in over)) / 2 if item.places else 0.0,
+            "opens": float(item.opens),
+            "defined": float(min(2, item.defines)),
+            "last": item.last,
+            "superseded": float(_is_superseded(item, found, concepts)),
+            "kinds": math.log1p(concepts.count_below(concept)) / 5,
+            "taken back": float(item.is_taken_back),
+            "beside": float(item.is_beside),
+            "named nowhere": float(not item.places),
+        }
+        made[concept] = {name: value for name, value in read.items() if value}
+    return made
+
+
+def _is_superseded(item: Candidate, found: Mapping[str, Candidate], concepts: Concepts) -> bool:
+    """Whether the case states another disease later, neither a kind of it nor what it is a kind of."""
+    if item.stated is None or item.places <= {"title", "keyword", "hedged"}:
+        return False
+    return any(
+        other.stated is not None
+        and other.stated > item.stated + _AFTER
+        and not other.is_finding
+        and not concepts.is_above(other.concept, item.concept)
+        and not concepts.is_above(item.concept, other.concept)
+        for other in found.values()
+        if other is not item
+    )
+
+
+def of_none(is_unmatched: bool, is_titled_unmatched: bool) -> Features:
+    """Features of the answer that no candidate is the diagnosis.
+
+    Args:
+        is_unmatched: a statement names it in words that are no concept.
+        is_titled_unmatched: so does the title.
+    """
+    return {
+        "none": 1.0,
+        "none: stated in other words": float(is_unmatched),
+        "none: titled in other words": float(is_titled_unmatched),
+    }
+
+
+def chances(made: Mapping[str, Features], none: Features) -> dict[str, float]:
+    """The chance of every candidate, by concept, and of none of them under the name ''."""
+    weights = _scale()[0]
+    scores = {
+        concept: math.fsum(weights[name] * value for name, value in read.items())
+        for concept, read in (*made.items(), ("", none))
+    }
+    most = max(scores.values())
+    parts = {concept: math.exp(score - most) for concept, score in scores.items()}
+    whole = math.fsum(parts.values())
+    return {concept: part / whole for concept, part in parts.items()}
