@@ -337,3 +337,51 @@ def test_headings_that_only_look_like_cases_claim_nothing(heading: str) -> None:
         journal="Surgery",
     )
     assert extracted(of) == ([], [])
+
+
+_SWOLLEN = "A spleen that wandered"
+
+
+@pytest.mark.parametrize("kind", ["letter", "correspondence"])
+def test_a_letter_that_introduces_a_patient_tells_a_case(kind: str) -> None:
+    of = report(
+        [("", ["Dear Editor,", INTRODUCTION, WOMAN, DISCUSSION])],
+        title=_SWOLLEN,
+        article_type=kind,
+        journal="Surgery",
+    )
+    (case,) = cases_of(of)
+    assert (case.age_years, numbers_of(case)) == (34.0, [3])
+    none = report(
+        [("", ["Dear Editor,", INTRODUCTION, DISCUSSION])],
+        title=_SWOLLEN,
+        article_type=kind,
+        journal="Surgery",
+    )
+    assert cases_of(none) == []
+
+
+def test_other_articles_claim_no_case_by_a_patient_in_their_text() -> None:
+    of = report(
+        [("", [INTRODUCTION, WOMAN])], title=_SWOLLEN, article_type="research-article", journal="Surgery"
+    )
+    assert cases_of(of) == []
+
+
+@pytest.mark.parametrize(
+    "title", [f"{_SWOLLEN} in a patient of rheumatoid arthritis", f"{_SWOLLEN} in a young woman"]
+)
+def test_a_title_on_one_patient_claims_a_case(title: str) -> None:
+    of = report([("", [INTRODUCTION, WOMAN])], title=title, article_type="article", journal="Surgery")
+    assert len(cases_of(of)) == 1
+
+
+@pytest.mark.parametrize("what", ["a patient population", "a woman-led clinic", "a patient's eyes"])
+def test_a_title_on_patients_as_such_claims_none(what: str) -> None:
+    of = report(
+        [("", [INTRODUCTION, WOMAN])],
+        title=f"Spleens in {what}",
+        article_type="research-article",
+        journal="Surgery",
+    )
+    assert cases_of(of) == []

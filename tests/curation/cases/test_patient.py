@@ -27,6 +27,9 @@ from curation.cases.patient import ages_in, introduces, is_animal, is_of_mother,
         ("A man of 68 years was referred by his optician.", 68.0, "male"),
         ("Man, 52 years, shepherd, was brought in.", 52.0, "male"),
         ("The second patient, a girl (7 months), was pale.", 0.583, "female"),
+        ("The second patient, a woman of 19 who studied law, was referred.", 19.0, "female"),
+        ("Mr T, 36, worked in a quarry; he coughed.", 36.0, "male"),
+        ("Our patient, a widow aged 76, mother of seven children, was admitted.", 76.0, "female"),
         ("Mujer de 45 años de edad que consulta por dolor.", 45.0, "female"),
         ("Paciente masculino, 3 meses de idade, foi internado.", 0.25, "male"),
         ("Une femme de 52 ans sans antécédents a consulté.", 52.0, "female"),
@@ -46,6 +49,7 @@ def test_age_and_sex(sentence: str, years: float | None, sex: str) -> None:
 @pytest.mark.parametrize(
     "sentence",
     [
+        "A survey of Mrs Okafor, 12 nurses and a cook.",
         "At the age of 12 he had his tonsils removed.",
         "The 5-year survival of patients is 40%.",
         "He was followed for 3 years and 6 months.",
