@@ -25,6 +25,7 @@ ALL = (
     "medline_diagnoses",
     "written_cases",
     "written_articles",
+    "diagnosis_ranking",
     "hidden_diagnoses",
     "rewrite_checks",
     "judged_walk",
