@@ -87,9 +87,9 @@ _QUOTED = re.compile(r"“[^“”]*”|\"[^\"]*\"|«[^«»]*»|„[^„“”]*
 
 
 def is_quoted(text: str, start: int, end: int) -> bool:
-    """Whether a stretch stands in quotation marks, in part or whole, that hold less than half."""
+    """Whether a stretch stands in quotation marks, in part or whole, unless they hold nearly all."""
     return any(
-        found.start() < end and start < found.end() and 2 * len(found.group()) < len(text)
+        found.start() < end and start < found.end() and 5 * len(found.group()) < 4 * len(text)
         for found in _QUOTED.finditer(text)
     )
 
