@@ -138,16 +138,16 @@ def same(key: str, expected: Iterable[str]) -> str:
     return next((one for one in expected if one in key or key in one), key)
 
 
-UNREAD = {
-    "E, by points and rules": {"patients": (28, 28, 30), "age": (24, 28, 28), "sentences": (18, 38, 45), "diagnoses": (7, 13, 30)},
-    "F, by points and rules": {"patients": (19, 19, 20), "age": (15, 19, 19), "sentences": (19, 30, 39), "diagnoses": (6, 8, 20)},
-    "F, ranked": {"patients": (19, 19, 20), "age": (15, 19, 19), "sentences": (19, 30, 39), "diagnoses": (10, 12, 20)},
-    "G, by points and rules": {"patients": (9, 9, 10), "age": (9, 9, 9), "sentences": (5, 9, 17), "diagnoses": (4, 7, 10)},
-    "G, ranked": {"patients": (10, 10, 10), "age": (10, 10, 10), "sentences": (5, 9, 17), "diagnoses": (3, 6, 10)},
-    "H, by points and rules": {"patients": (12, 12, 14), "age": (12, 12, 12), "sentences": (7, 12, 24), "diagnoses": (3, 7, 14)},
-    "H, ranked": {"patients": (14, 14, 14), "age": (14, 14, 14), "sentences": (7, 14, 24), "diagnoses": (6, 8, 14)},
-}  # fmt: skip
-"""Right, found or decided, and marked, of each set when it was scored for the first time, and by which code."""
+UNREAD = (
+    ("E (30)", "points and rules", "28 / 28 / 30", "24 / 28 / 28", "18 / 38 / 45", "7 / 13 / 30"),
+    ("F (20)", "points and rules", "19 / 19 / 20", "15 / 19 / 19", "19 / 30 / 39", "6 / 8 / 20"),
+    ("F (20)", "ranking", "19 / 19 / 20", "15 / 19 / 19", "19 / 30 / 39", "10 / 12 / 20"),
+    ("G (20)", "points and rules", "19 / 19 / 21", "19 / 19 / 19", "13 / 20 / 41", "6 / 10 / 21"),
+    ("G (20)", "ranking", "20 / 20 / 21", "20 / 20 / 20", "13 / 20 / 41", "5 / 10 / 21"),
+    ("H (14)", "points and rules", "12 / 12 / 14", "12 / 12 / 12", "7 / 12 / 24", "3 / 7 / 14"),
+    ("H (14)", "ranking", "14 / 14 / 14", "14 / 14 / 14", "7 / 14 / 24", "6 / 8 / 14"),
+)
+"""Patients, ages, sentences and diagnoses of each set when it was scored for the first time, by which code."""
 
 
 def section() -> list[str]:
@@ -157,9 +157,9 @@ def section() -> list[str]:
     lines = [
         "## Whole articles written without knowledge of the rules",
         "",
-        "140 invented articles in JATS (`tests/gold/written_articles`, `tests/gold/README.md`), as hard as "
+        "152 invented articles in JATS (`tests/gold/written_articles`, `tests/gold/README.md`), as hard as "
         "reports get: red herrings, relatives, titles that name a symptom or a first error. Errors on dev (B "
-        "to F) were looked at, on G once, on H never. Right / found (for diagnoses: decided) / marked. "
+        "to G) were looked at, on test (H) never. Right / found (for diagnoses: decided) / marked. "
         "`python -m benchmarks.written_articles`",
         "",
         "| half | patients | ages | sentences | diagnoses | right of decided, 95 % | why others are open |",
@@ -177,16 +177,16 @@ def section() -> list[str]:
         lines.append(f"| {half} | " + " | ".join(cells) + " |")
     lines += [
         "",
-        "Each set when it was scored for the first time, unread, by the points and rules of before and by the "
-        "ranking learned from marked reports:",
+        "Each set when it was scored for the first time, unread: by the points and rules of before and by "
+        "the ranking, as it was learned from the sets before. The ranking on F, G and H: 21 of 30 right, 55 "
+        "patients; points and rules: 15 of 25. What it gives on dev, left out or not, is no measure of that.",
         "",
-        "| set | patients | ages | sentences | diagnoses |",
-        "|---|---:|---:|---:|---:|",
+        "| set | by | patients | ages | sentences | diagnoses |",
+        "|---|---|---:|---:|---:|---:|",
+        *("| " + " | ".join(row) + " |" for row in UNREAD),
+        "",
     ]
-    for name, scores in UNREAD.items():
-        cells = [" / ".join(map(str, scores[one])) for one in names]
-        lines.append(f"| {name} | " + " | ".join(cells) + " |")
-    return [*lines, ""]
+    return lines
 
 
 def main() -> int:

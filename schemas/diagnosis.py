@@ -37,7 +37,9 @@ class PrincipalDiagnosis:
     article_id: str = column("article id")
     concept: str = column("CURIE, '' when open", default="")
     name: str = column("the vocabulary name that matched, '' when open", default="")
-    rule: str = column("places that name it, statements first, e.g. 'final diagnosis+title+keyword'", default="")
+    rule: str = column(
+        "places that name it, statements first, e.g. 'final diagnosis+title+keyword'", default=""
+    )
     confidence: float = column("chance that it is the diagnosis, 0 to 1; 0 when open", default=0.0)
     reason: OpenReason = column("why it is open, else ''", default="")
     contenders: tuple[str, ...] = column("CURIEs between which an ambiguous case stands", default=())

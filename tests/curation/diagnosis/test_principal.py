@@ -446,7 +446,9 @@ def test_a_misdiagnosis_never_counts(title: str) -> None:
 )
 def test_the_head_of_a_longer_name_is_not_the_disease(name: str, expected: str) -> None:
     told = (("He came.", f"The final diagnosis was {name.lower().replace('mondo', 'MONDO')}."),)
-    for found in (answer(title=f"{name} in a man"), answer(cases=told, rules=["final diagnosis"])):
+    spoken = ["[Lymphoma|MONDO:lymphoma] of the hand.", "On [melanoma|MONDO:melanoma]."]
+    titled = answer(title=f"{name} in a man", discussion=spoken)
+    for found in (titled, answer(cases=told, rules=["final diagnosis"])):
         assert found.concept == expected
         assert found.reason == ("" if expected else "not_in_vocabulary")
 
