@@ -147,7 +147,7 @@ UNREAD = (
     ("H (14)", "points and rules", "12 / 12 / 14", "12 / 12 / 12", "7 / 12 / 24", "3 / 7 / 14"),
     ("H (14)", "ranking", "14 / 14 / 14", "14 / 14 / 14", "7 / 14 / 24", "6 / 8 / 14"),
 )
-"""Patients, ages, sentences and diagnoses of each set when it was scored for the first time, by which code."""
+"""Patients, ages, sentences and diagnoses of each set when it was first scored, by which code."""
 
 
 def section() -> list[str]:

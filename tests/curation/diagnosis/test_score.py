@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import tomllib
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,9 +17,9 @@ from tests.curation.diagnosis.builders import concepts
 NONE = score.of_none(False, False)
 
 
-def _candidate(concept: str = "MONDO:tb", **given: object) -> Candidate:
-    plain: dict[str, object] = {"places": {"title"}, "title": 1.0, "is_main": True, "count": 5}
-    return Candidate(concept, **(plain | given))  # type: ignore[arg-type]
+def _candidate(concept: str = "MONDO:tb", **given: Any) -> Candidate:
+    plain: dict[str, Any] = {"places": {"title"}, "title": 1.0, "is_main": True, "count": 5}
+    return Candidate(concept, **(plain | given))
 
 
 def _chance(one: Candidate, *others: Candidate) -> float:
@@ -82,7 +83,7 @@ def test_no_candidate_leaves_the_chance_to_none() -> None:
         ({"is_finding": True}, {}),
     ],
 )
-def test_what_raises_the_chance(worse: dict[str, object], better: dict[str, object]) -> None:
+def test_what_raises_the_chance(worse: dict[str, Any], better: dict[str, Any]) -> None:
     rival = _candidate("MONDO:lupus", count=9)
     assert _chance(_candidate(**worse), rival) < _chance(_candidate(**better), rival)
 
