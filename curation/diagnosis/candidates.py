@@ -62,7 +62,8 @@ class Sentence:
 class Texts:
     """What the cases of one article are read from.
 
-    `mentions` holds those of every text, by text id; `passages` the texts of the article's passages.
+    `mentions` holds those of every text, by text id; `passages` the texts of the article's passages, and
+    `openings` where the first sentence of each ends.
     """
 
     title_id: str
@@ -70,6 +71,7 @@ class Texts:
     mentions: Mapping[str, Sequence[Mention]]
     cases: Sequence[Case] = ()
     passages: Mapping[str, str] = field(default_factory=dict)
+    openings: Mapping[str, int] = field(default_factory=dict)
 
 
 class Reading:
@@ -310,7 +312,8 @@ class Reading:
             if mention.concept not in self.found and self._may_be(mention):
                 is_finding = not self._is_disease(mention)
                 self.found[mention.concept] = Candidate(mention.concept, mention.name, is_finding)
-        talk.listen(self.found, self.case, running, self.texts.passages, self.concepts)
+        texts = self.texts
+        talk.listen(self.found, self.case, running, texts.passages, texts.openings, self.concepts)
         for concept, candidate in self.found.items():
             candidate.is_taken_back = concept in self.taken_back and candidate.stated is None
             candidate.is_beside = concept in self.beside

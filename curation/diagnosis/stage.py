@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 from curation.diagnosis.candidates import Sentence, Texts
 from curation.diagnosis.concepts import Concepts, build
 from curation.diagnosis.principal import principal
+from curation.extract.sentences import sentence_spans
 from schemas.case import Case
 from schemas.concept import Mention
 from schemas.diagnosis import PrincipalDiagnosis
@@ -74,6 +75,7 @@ def read_from(
         mentions=_by_text(mentions),
         cases=cases,
         passages={passage.id: passage.text for passage in passages},
+        openings={passage.id: sentence_spans(passage.text)[0][1] for passage in passages if passage.text},
     )
 
 

@@ -10,12 +10,11 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from curation.diagnosis.candidate import Candidate
 from curation.diagnosis.concepts import Concepts
-from curation.extract.sentences import sentence_spans
 from schemas.case import Case
 from schemas.concept import Mention
 
 _OPENING = 200
-"""Characters of a text in which what it begins with is named."""
+"""Characters of an abstract, whose text is not at hand, in which what it begins with is named."""
 _SUBJECT = 30
 """Characters of a sentence before its subject."""
 _DEFINED = re.compile(
@@ -31,6 +30,7 @@ def listen(
     case: Case,
     mentions: Mapping[str, Sequence[Mention]],
     passages: Mapping[str, str],
+    openings: Mapping[str, int],
     concepts: Concepts,
 ) -> None:
     """Note on every candidate how the running text speaks of it.
@@ -40,19 +40,19 @@ def listen(
         case: the case; mentions inside its spans are its story's.
         mentions: of the running text, by text id: title, keywords and the stories of other cases left out.
         passages: texts of the passages.
+        openings: where the first sentence of each of them ends.
         concepts: the vocabulary.
     """
+    told = {span.passage_id for span in case.spans}
     for text_id, there in mentions.items():
         first = next((item for item in there if concepts.kind(item.concept) != "other"), None)
-        text = passages.get(text_id, "")
-        opening = sentence_spans(text)[0][1] if text else _OPENING if "#abstract" in text_id else 0
-        inside = text_id in {span.passage_id for span in case.spans}
+        opening = openings.get(text_id, _OPENING if "#abstract" in text_id else 0)
         for mention in there:
             candidate = found.get(mention.concept)
             if candidate is None or is_set_aside(mention):
                 continue
             candidate.count += 1
-            where = place(case, text_id, mention.start) if inside else None
+            where = place(case, text_id, mention.start) if text_id in told else None
             if where is not None:
                 candidate.last = max(candidate.last, where)
                 if not any(item.place == "case" for item in candidate.evidence.values()):
