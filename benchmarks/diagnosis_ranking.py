@@ -57,8 +57,6 @@ TRUST = {
 """How far each feature is trusted before anything is learned."""
 PULL = 2.0
 """How strongly weights are drawn to it; from .6 to 4 the likelihood of what was left out hardly changes."""
-SHARES = {"written": 2.0, "articles": 2.0, "citations": 1.0}
-"""Whole articles are what is decided on, citations are many."""
 PARTS = 10
 LEAST = (0.5, 0.55, 0.6, 0.65, 0.7, 0.8, 0.9)
 NAMES = list(TRUST)
@@ -148,12 +146,13 @@ def _read(
 
 
 def learned(cases: Sequence[Marked]) -> Array:
-    """Weights of most likelihood, drawn to the order of trust."""
+    """Weights of most likelihood, drawn to the order of trust; each kind of report weighs as much as another."""
     table = np.vstack([case.features for case in cases])
     sizes = np.array([len(case.is_right) for case in cases])
     starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
     right = np.concatenate([case.is_right for case in cases]).astype(float)
-    shares = np.array([SHARES[case.kind] for case in cases])
+    count = collections.Counter(case.kind for case in cases)
+    shares = np.array([len(cases) / (len(count) * count[case.kind]) for case in cases])
     owner = np.repeat(np.arange(len(cases)), sizes)
     trust = np.array(list(TRUST.values()))
 

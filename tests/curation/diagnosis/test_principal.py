@@ -270,6 +270,7 @@ def test_what_is_said_of_a_wider_concept_is_said_of_the_kind_that_is_named() -> 
         keywords=["[vasculitis|MONDO:vasculitis]", "[polyarteritis nodosa|MONDO:pan]"],
         cases=(("He had [vasculitis|MONDO:vasculitis].", "It was [polyarteritis nodosa|MONDO:pan]."),),
         rules=["diagnosis was"],
+        discussion=["[Polyarteritis nodosa|MONDO:pan] is rare."],
     )
     assert found.concept == "MONDO:pan"
     assert {item.text for item in found.evidence} >= {"Vasculitis", "polyarteritis nodosa"}
