@@ -30,8 +30,9 @@ _VISUAL = (
 _FILLER = re.compile(
     rf"(?:[\s,;:&./–—‐-]|\b(?:{_VISUAL}|and|or|see|also|e\.?g|i\.?e|cf|as|shown|in|illustrated|depicted|both|online"
     r"|only|respectively|et|y|e|und|ver|vide|véase|siehe|vgl|s|voir|vedi|data not shown|the|of|to|for|with"
-    r"|from|between|about|compared?|refer|insert|here|further|more|example|details?|supplementary materials?"
-    r"|supplement|SI|appendix"
+    r"|from|between|about|compared?|refer|insert|here|further|more|example|details?"
+    r"|supplement(?:(?:ary|al) (?:materials?|information|data|files?|videos?|movies?|figures?|tables?|text"
+    r"|methods?|appendix))?|SI|appendix"
     r"|pp? ?\d+(?:[–-]\d+)?|и|см)\b|[见見参參如照])*",
     re.IGNORECASE,
 )

@@ -230,7 +230,11 @@ _BY_KIND = (
     ("table", re.compile(r".*?(?:tab|cuadro|quadro|табл|表)", re.IGNORECASE)),
     (
         "supplement",
-        re.compile(r".*?(?:suppl|append|anex|anne|allegat|anhang|data|resource|file)", re.IGNORECASE),
+        re.compile(
+            r".*?(?:suppl|append|anex|anne|allegat|anhang|data|resource|file"
+            r"|text|note|method|protocol|audio|checklist|code|software)",
+            re.IGNORECASE,
+        ),
     ),
 )
 

@@ -30,9 +30,11 @@ _SUPPLEMENT_WORD = rf"uppl(?:\.|ement(?:ary|al)?)?(?: [Oo]nline)? {_SUPPLEMENT_K
 _SUPPLEMENT = (
     r"Additional [Ff]iles?|additional [Ff]iles?|Multimedia Appendi(?:x|ces)|Appendi(?:x|ces)"
     rf"|S{_SUPPLEMENT_WORD}|s{_SUPPLEMENT_WORD}|Supplements?|supplements?"
-    r"|Source [Dd]ata|source [Dd]ata|Dataset|Data Sheets?|Data(?= S\d)|Online Resource|Anhang"
-    r"|Anexos?|anexos?|Annexes?|annexes?|Allegat[oi]"
+    r"|Source [Dd]ata|source [Dd]ata|Dataset|Data Sheets?|Data(?: [Ff]iles?)?(?= S\d)|Online Resource|Anhang"
+    r"|Anexos?|anexos?|Annexes?|annexes?|[Aa]nnex(?!\s\w+,?\s(?:of|to)\s(?:the\s)?[A-Z(])|Allegat[oi]"
 )
+_NUMBERED_S = ("Text", "File", "Method", "Note", "Protocol", "Audio", "Checklist", "Code", "Software")
+"""Supplements when an S and a number stand behind."""
 
 
 class Head(NamedTuple):
@@ -55,11 +57,15 @@ _HEADS: Heads = tuple(
         ),
         ("table", ("Tab", "TAB", " tab", "(tab"), _TABLE),
         ("table", ("uadro",), _TABLE_ELSEWHERE),
-        ("scheme", ("Schem", "Esquem"), r"Schemes?|Esquemas?"),
+        ("scheme", ("Schem", "Schém", "Esquem"), r"Schem(?:es?|a)|Schémas?|Esquemas?"),
         ("chart", ("Chart",), r"Charts?"),
         ("graph", ("Graph", "Gráfic"), r"Graphs?|Gráfic[oa]s?|Graphiques?"),
         ("plate", ("Plate",), r"Plates?"),
-        ("image", ("Image", "Imágen"), r"Images?|Image[nm]s?|Imágenes"),
+        (
+            "image",
+            ("Image", "Imágen", "Picture", "Bild", "Illustration", "Diagram", "Exhibit"),
+            r"Images?|Image[nm]s?|Imágenes|Pictures?|Bild(?:er)?|Illustrations?|Diagrams?|Exhibits?",
+        ),
         ("photo", ("Photo", "Foto"), r"Photos?|Fotos?|Photographs?"),
         (
             "video",
@@ -86,10 +92,15 @@ _HEADS: Heads = tuple(
                 "Online R",
                 "Anhang",
                 "nexo",
-                "nnexe",
+                "nnex",
                 "Allegat",
             ),
             _SUPPLEMENT,
+        ),
+        (
+            "supplement",
+            tuple(f"{word}{plural} S" for word in _NUMBERED_S for plural in ("", "s")),
+            rf"(?:{'|'.join(_NUMBERED_S)})s?(?= S\d)",
         ),
     )
 )
@@ -116,7 +127,7 @@ _STEMS = tuple(
     (stem, tuple((needle, needle.index(stem), place) for needle, place in _LOWER if stem in needle))
     for stem in (
         *("fig", "abb", "ryc", "rys", "tab", "uadro"),
-        *("video", "movie", "dditional ", "append", "uppl", "ource ", "nexo", "nnexe", "ncadr"),
+        *("video", "movie", "dditional ", "append", "uppl", "ource ", "nexo", "nnex", "ncadr"),
     )
 )
 """What to search for, and what may stand there: needle, offset of the stem in it, place of its head."""

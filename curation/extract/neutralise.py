@@ -39,6 +39,7 @@ _SHORT_FORM = re.compile(
 _LEAD = re.compile(
     r"(?<![A-Za-z-])(?!(?:on-?line|web|digital),)"
     r"(?:on-?line|web|supp(?:l|lement(?:ary|al|ar)?|orting)?\.?|extended|additional|digital|appendix|annex|electronic"
+    r"|source(?=\sdata\s)"
     r"|ESM|(?-i:SI))(?: \d{1,2}[,:;]?|,)?[\s-]"
     r"(?:(?:on-?line|supp(?:l|lement(?:ary|al|ar)?)?\.?|digital|data|content|materials?|information|files?|appendix"
     r"|resources?)(?: \d{1,2}[,:;]?|,)?\s)*$",
@@ -46,6 +47,10 @@ _LEAD = re.compile(
 )
 _PANEL = r"\((?:[a-hA-H]|[ivx]{1,4})\)"
 _AND = r"\s?(?:,|and|&|[–—-]|to|,\s?and)\s?"
+_CONTENT = r"(?:Tables?|Figures?|Videos?|Movies?|Texts?|Appendix|Documents?|Files?|Audio|Checklist|Methods?)"
+_CONTENT_BEFORE = re.compile(rf"\b{_CONTENT},\s$")
+_DIGITAL_CONTENT = re.compile(r"Supplement(?:al|ary) Digital Content", re.IGNORECASE)
+"""Some publishers name what a supplement is beside it: "see Table, Supplemental Digital Content 1"."""
 _TAIL = re.compile(
     rf"(?:\s?{_PANEL}(?:{_AND}{_PANEL})+|(?:{_AND}{_PANEL})+|\s?{_PANEL}(?=\s*(?:[,.;)]|$)))"
     rf"|,?\s[B-H](?:{_AND}[A-H])*(?=,?\s{VERB})"
@@ -53,7 +58,7 @@ _TAIL = re.compile(
     r"|,?\s(?:(?:in|of)\s(?:the\s)?)?(?:(?:online|electronic)\s)?(?:E?SI|ESM)\b(?![\s-]?\d)"
     r"|(?:,|\s(?:in|of))\s(?:the\s)?(?:(?:online|electronic|web)[\s-])?(?:[Ss]upplement(?:ary\s(?:[Mm]aterials?"
     r"|[Aa]ppendix|[Ii]nformation))?|[Ss]upporting\s[Ii]nformation|[Aa]ppendix)\b(?![\s-]?(?:\d|[A-Z]\b|pp?\b))"
-    r"|,\s(?:available\s(?:online\s)?(?:at|from)\s)?https?://links\.\S*[^\s.,;:)\]]"
+    rf"|(?:,\s{_CONTENT})?,\s(?:available\s(?:online\s)?(?:at|from)\s)?https?://links\.\S*[^\s.,;:)\]]"
 )
 """What belongs to a pointer after it: further panels, the supplement it is found in, where that is."""
 _LABEL_AT_START = re.compile(
@@ -109,6 +114,8 @@ def _whole(text: str, span: Span, floor: int, ceiling: int) -> Span:
     lead = _LEAD.search(text, max(floor, start - 80), start)
     tail = _TAIL.match(text, end, ceiling)
     start, end = lead.start() if lead else start, tail.end() if tail else end
+    if _DIGITAL_CONTENT.match(text, start) and (kind := _CONTENT_BEFORE.search(text, floor, start)):
+        start = kind.start()
     is_open = text.count("(", start, end) > text.count(")", start, end)
     return (start, end + 1 if is_open and text.startswith(")", end) else end)
 

@@ -59,7 +59,7 @@ _PANELS_BEFORE = re.compile(
 _DIGIT_OR_ROMAN = re.compile(r"\d|[IVX]")
 _NUMBER = re.compile(
     r"(?:[nN][o.º°]{1,2}\s?)?"
-    r"(?:(?P<prefix>[SsAEBCD])[-.]?)?(?P<number>\d{1,3})(?P<sub>\.\d{1,2}(?![\d%]))?(?![\d%]|[.,]\d"
+    r"(?:(?P<prefix>EV|[SsAEBCD])[-.]?)?(?P<number>\d{1,3})(?P<sub>\.\d{1,2}(?![\d%]))?(?![\d%]|[.,]\d"
     r"|°)(?:\s?▸(?:\s(?=[a-z]\b))?)?"
     r"|(?P<roman>[IVX]{1,5})(?![A-Za-z0-9-])"
 )
