@@ -59,14 +59,14 @@ _YEAR_PERSON = re.compile(
 )
 _UNIT = r"(?P<unit>years?|yrs?|months?|mos?|weeks?|wks?|days?)"
 _JOIN = r"(?:[\s,\u00ad\-‐‑‒–—]|and\b)*"
-_LATER_UNIT = r"(?P<more>\d{1,3})[\s\u00ad\-‐‑‒–—]*(?P<lesser>months?|mos?|weeks?|wks?|days?)"
+_LATER_UNIT = rf"(?P<more>\d{{1,3}}|{_NUMERAL})[\s\u00ad\-‐‑‒–—]*(?P<lesser>months?|mos?|weeks?|wks?|days?)"
 _COMPOUND = re.compile(
     rf"(?<![\d.,\w]){_N}{_DASH}{_UNIT}{_JOIN}{_LATER_UNIT}(?:{_DASH}old\b|\s+of\s+age\b)", re.IGNORECASE
 )
 _AGED_COMPOUND = re.compile(rf"\baged?\s+{_N}{_DASH}{_UNIT}{_JOIN}{_LATER_UNIT}\b", re.IGNORECASE)
 _PERSON_OF = re.compile(
-    rf"\b(?:(?:wo)?m[ae]n|(?:fe)?male|boy|girl|lady|gentleman|patient|infant|child|{_RELATIVE})"
-    rf"(?:,?\s+of|,|\s*\()\s*(?P<age>{_N}{_HALF}{_DASH}{_UNIT})(?=\s*[,;:.)]|\s+(?:who|with|was|had|came|from"
+    rf"\b(?:(?:wo)?m[ae]n|(?:fe)?male|boy|girl|lady|gentleman|patient|infant|child|student|worker|farmer"
+    rf"|\w*(?:para|gravida)(?: \d)?|{_RELATIVE})(?:,?\s+of|,|\s*\()\s*(?P<age>{_N}{_HALF}{_DASH}{_UNIT})(?=\s*[,;:.)]|\s+(?:who|with|was|had|came|from"
     rf"|without|present\w*|consult\w*|complain\w*|attend\w*)\b)",
     re.IGNORECASE,
 )
@@ -76,6 +76,15 @@ _BARE = re.compile(
     rf"(?P<age>(?P<n>\d{{1,3}}|{_NUMERAL}))(?=,|\s+(?:who|with|was|had|came|from|without|present\w*|attend\w*)\b)"
 )
 """'A woman of 19 who', 'Mr T, 36, worked': years go without saying."""
+_IS_NOW = (
+    r"(?<!\bwhen )(?<!\bsince )(?<!\buntil )(?<!\bwhile )(?<!\bafter )(?<!\bbefore )"
+    r"\b(?:[Ss]?[Hh]e|[Tt]he patient) (?:is|was)(?: now| then)? "
+)
+_SHE_WAS = re.compile(
+    rf"{_IS_NOW}(?P<age>(?P<n>\d{{1,3}}|{_NUMERAL})(?: (?P<unit>years?|months?))?)"
+    r"(?=,(?!\s?\d)|[.;](?!\d)|\s+(?:and|when|at the time|but)\b)"
+)
+"""'She was 56, taught physics', 'he was now 77'."""
 _SHORT = re.compile(rf"(?<![\d.,\w]){_N}\s?-?(?P<unit>y)[./]?\s?o\b\.?", re.IGNORECASE)
 _OF_AGE = re.compile(
     rf"(?<![\d.,\w]){_N}{_HALF}\s+(?P<unit>years?|months?|weeks?|days?)\s+of\s+age\b", re.IGNORECASE
@@ -103,8 +112,8 @@ _DECADE = re.compile(
     re.IGNORECASE,
 )
 _AGES = (
-    _COMPOUND, _AGED_COMPOUND, _OLD, _OF_AGE, _AGED, _YEAR_PERSON, _PERSON_OF, _BARE, _SHORT, _SLASH,
-    _ROMANCE, _GERMAN,
+    _COMPOUND, _AGED_COMPOUND, _OLD, _OF_AGE, _AGED, _YEAR_PERSON, _PERSON_OF, _BARE, _SHE_WAS, _SHORT,
+    _SLASH, _ROMANCE, _GERMAN,
 )  # fmt: skip
 
 _FEMALE = frozenset(
@@ -130,7 +139,7 @@ _PRONOUNS = frozenset(_words("she her hers herself he his him himself"))
 _KIN = frozenset(_words("mother father daughter son sister brother"))
 _PERSON = re.compile(
     r"\b(?:wom[ae]n|m[ae]n|females?|males?|girls?|boys?|lady|gentleman|patient|infant|child|baby|neonate"
-    r"|newborn|adolescent|teenager|toddler|adult|individual|person|primigravida|gravida|proband|student"
+    r"|newborn|adolescent|teenager|toddler|adult|individual|person|\w*(?:para|gravida)|proband|student"
     r"|worker|farmer|housewife|smoker|athlete|player|soldier|veteran|driver|nurse|physician|sibling"
     r"|sister|brother|twins?|caucasian|african|asian|hispanic|fetus|foetus|schoolboy|schoolgirl|paciente"
     r"|mujer|hombre|niñ[ao]|varón|mulher|homem|crian[çc]a|lactante|lactente|menin[oa]|patiente?|femme"
@@ -195,9 +204,21 @@ _DATED = re.compile(
 _HE_AFTER = re.compile(
     r",? (?:s?he|the patient) (?:present|was (?:admit|refer|seen|found)|consult|came)", re.I
 )
-"""An age at which somebody became a patient."""
+_HE_BEFORE = re.compile(
+    r"\b(?:s?he|the (?:patient|boy|girl|child)) (?:had )?(?:was |been )?(?:first |then |finally |again )?"
+    r"(?:present\w*|admitted|referred|seen|brought|attended|consulted|came)\b[^.;]{0,60}$",
+    re.IGNORECASE,
+)
+"""An age at which somebody became a patient: "at 61, he consulted", "he was referred to us at seven"."""
 _NEXT_FEW = 5
+_NOW_BEFORE = re.compile(rf"{_IS_NOW}$")
 _UNBORN = re.compile(r"\b(?:prenatal\w*|antenatal\w*|fo?et(?:al|us|uses)|in utero)\b", re.IGNORECASE)
+_FETUS_BESIDE = re.compile(
+    r"\bwith (?:an? )?(?:[\w-]+ ){0,3}(?:live|living|viable|surviving|normal|healthy) (?:[\w-]+ ){0,2}"
+    r"(?:fo?etus(?:es)?|newborns?|neonates?|infants?|baby|babies)\b|\bfo?etal (?:death|demise|loss)\b",
+    re.IGNORECASE,
+)
+"""A child named only beside what its mother has, or lost."""
 _NEWBORN = re.compile(r"\b(?:newborns?|neonat\w+)\b", re.IGNORECASE)
 _MOTHER = re.compile(r"\b(?:pregnan\w+|gravida|\w+gravida|\w+para|mother|g\d+\s?p\d+)\b", re.IGNORECASE)
 _CHILD_SEX = re.compile(
@@ -250,7 +271,8 @@ def _age(match: re.Match[str]) -> Age:
     unit = (groups.get("unit") or "year").lower()
     years = number * _scale_of(unit)
     if groups.get("more"):
-        years += int(groups["more"]) * _scale_of(groups["lesser"].lower())
+        more = groups["more"].lower()
+        years += (SPELLED[more] if more in SPELLED else int(more)) * _scale_of(groups["lesser"].lower())
     sex: Sex = {"F": "female", "M": "male"}.get(groups.get("sex") or "", "")  # type: ignore[assignment]
     start, end = match.span("age") if groups.get("age") else match.span()
     return Age(start, end, match.string[start:end].strip(" ,"), round(years, 4), sex)
@@ -313,7 +335,12 @@ def introduces(sentence: str, *, may_be_kin: bool = False) -> Age | None:
             sentence[max(0, age.start - 30) : age.start]
         ):
             continue
-        is_said = age.text.lower().endswith("old") or bool(age.sex) or _HE_AFTER.match(sentence[age.end :])
+        before = sentence[max(0, age.start - 120) : age.start]
+        is_met = (
+            _HE_AFTER.match(sentence[age.end :]) or _HE_BEFORE.search(before) or _NOW_BEFORE.search(before)
+        )
+        is_beside = before.endswith(", ") and age.text.endswith("of age") and sentence[age.end :][:1] == ","
+        is_said = age.text.lower().endswith("old") or bool(age.sex) or is_met or is_beside
         is_kin = may_be_kin and _KIN_BESIDE.search(sentence[: age.start])
         if is_said or is_kin or _PERSON.search(sentence[max(0, age.start - 80) : age.end + 90]):
             return age
@@ -375,13 +402,13 @@ def _nearest(text: str, *, last: bool = False) -> Sex:
 def is_of_mother(sentence: str, age: Age, title: str) -> bool:
     """Whether the age that opens a report on an unborn or newborn child is that of the mother."""
     is_grown = age.years is not None and age.years >= 12
-    is_child = is_prenatal(title) or bool(_NEWBORN.search(title))
+    is_child = is_prenatal(title) or bool(_NEWBORN.search(_FETUS_BESIDE.sub("", title)))
     return is_grown and is_child and bool(_MOTHER.search(sentence))
 
 
 def is_prenatal(title: str) -> bool:
     """Whether a title announces a patient before birth: no age is stated then."""
-    return bool(_UNBORN.search(title))
+    return bool(_UNBORN.search(_FETUS_BESIDE.sub("", title)))
 
 
 def newborn_age(text: str) -> Age | None:

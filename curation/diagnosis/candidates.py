@@ -21,7 +21,6 @@ from curation.diagnosis.heads import is_head_only
 from curation.diagnosis.reading import (
     Role,
     are_joined,
-    has_other,
     head_end,
     names_unknown,
     roles_in_statement,
@@ -83,9 +82,9 @@ class Reading:
         self.taken_back: set[str] = set()
         self.beside: set[str] = set()
         """What the title takes back, and what it names only as cause, setting or sign of its main disease."""
-        self.is_unmatched = self.is_titled_unmatched = self.has_unknown = False
+        self.is_unmatched = self.is_titled_unmatched = False
         """Whether a statement, or the title, names the diagnosis in words that are no concept, or too general
-        a one; and whether such words stand in the title beside a concept, as one diagnosis of several."""
+        a one."""
 
     def read(self) -> dict[str, Candidate]:
         """All places, the ones that state a diagnosis first. Returns the candidates by concept."""
@@ -218,10 +217,7 @@ class Reading:
         head = text[: head_end(text, spans)]
         aside = [mention for mention in self._mentioned(sentence) if talk.is_set_aside(mention)]
         known = [*(span for _, span, _ in read), *_spans(aside, sentence)]
-        if mains:
-            self.has_unknown = has_other(head, [span for _, span in mains], known)
-        else:
-            self.is_titled_unmatched = names_unknown(without(head, known))
+        self.is_titled_unmatched = not mains and names_unknown(without(head, known))
         main = {mention.concept for mention, _ in mains}
         if mains or self.is_titled_unmatched:
             self.beside |= {item.concept for item, _, role in read if role not in ("main", "never")} - main

@@ -154,8 +154,6 @@ OF_A_PERSON = re.compile(
 """Behind a disease that only says what kind of patient has the next one."""
 SHARED_NOUN = re.compile(r"\b\w+(?:al|ic|ar|ary|ous|ive|oid|eal|ed) (?:and|or|and/or|&|/) $", re.IGNORECASE)
 """Before a mention that is half of one: 'esophageal and | duodenal atresia'."""
-CONJUNCT = re.compile(r",|;|\band\b|&|\+|[.:](?=\s)")
-"""Between the parts of a title that may each name a diagnosis."""
 GENERIC = _words(
     """
     a an the of in and or with rare unusual uncommon atypical severe acute chronic fatal massive recurrent

@@ -38,9 +38,6 @@ def principal(case: Case, texts: Texts, concepts: Concepts) -> PrincipalDiagnosi
             return _open(case, "not_in_vocabulary" if is_unmatched else "unsure", [best])
         alike = [item for item in found.values() if chances[item.concept] >= _RIVAL * chances[best.concept]]
         return _open(case, "ambiguous" if len(alike) > 1 else "unsure", alike)
-    joined = [other for other in found.values() if _is_joined(best, other, concepts)]
-    if best.stated is None and (joined or reading.has_unknown):
-        return _open(case, "ambiguous", [best, *joined])
     return PrincipalDiagnosis(
         case_id=case.id,
         article_id=case.article_id,
@@ -62,13 +59,6 @@ def _wider(best: Candidate, found: Mapping[str, Candidate], concepts: Concepts) 
     """What a candidate is a kind of and that is named too: what is said of it is said of the kind."""
     wider = (found[concept] for concept in sorted(concepts.ancestors(best.concept) & found.keys()))
     return [other for other in wider if other.places]
-
-
-def _is_joined(best: Candidate, other: Candidate, concepts: Concepts) -> bool:
-    """Whether the title names another disease as much as a candidate, so that both may be the diagnosis."""
-    is_kin = concepts.is_above(other.concept, best.concept) or concepts.is_above(best.concept, other.concept)
-    is_named = other.is_main and not other.is_finding and other.title >= best.title > 0
-    return is_named and not is_kin and other is not best
 
 
 def _rule(best: Candidate, found: Mapping[str, Candidate], concepts: Concepts) -> str:

@@ -79,23 +79,6 @@ def names_unknown(rest: str) -> bool:
     return False
 
 
-def has_other(head: str, mains: Sequence[Span], spans: Iterable[Span]) -> bool:
-    """Whether the head of a title names a disease that is no concept beside those that are.
-
-    Parts before the last main mention or joined to it count; what comes after its clause only comments.
-    """
-    rest = without(head, spans)
-    last = max(stop for _, stop in mains)
-    starts = [0, *(found.end() for found in phrases.CONJUNCT.finditer(rest))]
-    for start, end in zip(starts, [*starts[1:], len(rest)], strict=True):
-        ends_clause = any(mark in rest[last:start] for mark in ":;.") if start > last else False
-        if ends_clause or any(start <= main[0] < end for main in mains):
-            continue
-        if names_unknown(rest[start:end]):
-            return True
-    return False
-
-
 def roles_in_statement(text: str, spans: Sequence[Span]) -> list[Role]:
     """What a sentence that states a diagnosis says of each disease named at `spans`.
 

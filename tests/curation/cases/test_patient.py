@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from curation.cases.patient import ages_in, introduces, is_animal, is_of_mother, sex_of
+from curation.cases.patient import ages_in, introduces, is_animal, is_of_mother, is_prenatal, sex_of
 
 
 @pytest.mark.parametrize(
@@ -30,6 +30,13 @@ from curation.cases.patient import ages_in, introduces, is_animal, is_of_mother,
         ("The second patient, a woman of 19 who studied law, was referred.", 19.0, "female"),
         ("Mr T, 36, worked in a quarry; he coughed.", 36.0, "male"),
         ("Our patient, a widow aged 76, mother of seven children, was admitted.", 76.0, "female"),
+        ("In May, a primipara of 31 years was brought in with spasms.", 31.0, "female"),
+        ("A para 1 of 24 years was seen by the anaesthetist.", 24.0, ""),
+        ("She was 56, taught physics and had run a marathon.", 56.0, "female"),
+        ("He had smoked until the age of 70; he was now 77.", 77.0, "male"),
+        ("The patient is 45 and works as a baker.", 45.0, ""),
+        ("An au pair from Georgia, 22 years of age, came with cramps.", 22.0, ""),
+        ("He was referred to us at seven years and two months of age with a rash.", 7.1667, "male"),
         ("Mujer de 45 años de edad que consulta por dolor.", 45.0, "female"),
         ("Paciente masculino, 3 meses de idade, foi internado.", 0.25, "male"),
         ("Une femme de 52 ans sans antécédents a consulté.", 52.0, "female"),
@@ -60,6 +67,10 @@ def test_age_and_sex(sentence: str, years: float | None, sex: str) -> None:
         "The kidney of a 30-year-old donor was used.",
         "Blood pressure was 120/80 mmHg and the dose 5 mg/d.",
         "The temperature of the patient was 38.5 °C.",
+        "He was first seen when he was 14, and again later.",
+        "The patient was 5, 6 and 7 days without fever.",
+        "She was 3, her brother 5.",
+        "She was 34 weeks pregnant and had pain.",
     ],
 )
 def test_numbers_that_introduce_nobody(sentence: str) -> None:
@@ -103,3 +114,26 @@ def test_animals_and_mothers_are_told_from_patients() -> None:
     (age,) = ages_in(mother)
     assert is_of_mother(mother, age, "Prenatal diagnosis of a cyst")
     assert not is_of_mother(mother, age, "Eclampsia in a young woman")
+
+
+@pytest.mark.parametrize(
+    ("title", "is_unborn"),
+    [
+        ("Prenatal diagnosis of a goitre", True),
+        ("Fetal goitre treated in utero", True),
+        ("Ruptured heterotopic pregnancy with a living intrauterine fetus", False),
+        ("Failed induction of labour for intrauterine fetal death", False),
+    ],
+)
+def test_a_child_named_beside_what_its_mother_has_is_not_the_patient(title: str, is_unborn: bool) -> None:
+    assert is_prenatal(title) is is_unborn
+    age = introduces(sentence := "A 28-year-old gravida 3 was admitted.")
+    assert age is not None
+    assert is_of_mother(sentence, age, title) is is_unborn
+
+
+def test_a_mother_of_a_newborn_beside_is_the_patient() -> None:
+    age = introduces(sentence := "A 31-year-old gravida 4 was admitted.")
+    assert age is not None
+    assert not is_of_mother(sentence, age, "Advanced abdominal pregnancy with a live newborn")
+    assert is_of_mother(sentence, age, "Chylothorax in a newborn")
