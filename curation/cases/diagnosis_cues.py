@@ -159,6 +159,11 @@ EXPLICIT = (
         r"(?:^|[,;(]\s*)(?:\w+ly\s+)?diagnos(?:ed|ing|tic)\s+(?:with|as|of|for|an?)\b",
     ),
     _cue(
+        "diagnosed with",
+        "from",
+        r"\bwe\s+(?:\w+ly\s+|then\s+|thus\s+|hence\s+)?diagnosed\s+(?!(?:and|by|in|at|on|two|three|four|\d+)\b)",
+    ),
+    _cue(
         "was diagnosed",
         "clause",
         rf"{_WAS}diagnosed(?=\s*(?:[.,;:(]|$|and\b|based\b|on\b|by\b|after\b|in\b|following\b|at\b|via\b"
