@@ -66,7 +66,8 @@ _COMPOUND = re.compile(
 _AGED_COMPOUND = re.compile(rf"\baged?\s+{_N}{_DASH}{_UNIT}{_JOIN}{_LATER_UNIT}\b", re.IGNORECASE)
 _PERSON_OF = re.compile(
     rf"\b(?:(?:wo)?m[ae]n|(?:fe)?male|boy|girl|lady|gentleman|patient|infant|child|student|worker|farmer"
-    rf"|\w*(?:para|gravida)(?: \d)?|{_RELATIVE})(?:,?\s+of|,|\s*\()\s*(?P<age>{_N}{_HALF}{_DASH}{_UNIT})(?=\s*[,;:.)]|\s+(?:who|with|was|had|came|from"
+    rf"|\w*(?:para|gravida)(?: \d)?|{_RELATIVE})(?:,?\s+of|,|\s*\()\s*"
+    rf"(?P<age>{_N}{_HALF}{_DASH}{_UNIT})(?=\s*[,;:.)]|\s+(?:who|with|was|had|came|from"
     rf"|without|present\w*|consult\w*|complain\w*|attend\w*)\b)",
     re.IGNORECASE,
 )

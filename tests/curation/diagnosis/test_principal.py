@@ -197,24 +197,24 @@ _QUOTED = "Nine years of “seronegative [lupus|MONDO:lupus]” undone by a biop
 
 
 @pytest.mark.parametrize(
-    ("title", "expected"),
+    ("title", "is_quoted"),
     [
-        (_QUOTED, "MONDO:tb"),
-        (_QUOTED.replace("“", '"').replace("”", '"'), "MONDO:tb"),
-        (_QUOTED.replace("“", "‘").replace("”", "’"), "MONDO:tb"),
-        (_QUOTED.replace("“", "").replace("”", ""), ""),
-        ("The patient’s [lupus|MONDO:lupus] and her sister’s advice", ""),
+        (_QUOTED, True),
+        (_QUOTED.replace("“", '"').replace("”", '"'), True),
+        (_QUOTED.replace("“", "‘").replace("”", "’"), True),
+        (_QUOTED.replace("“", "").replace("”", ""), False),
+        ("The patient’s [lupus|MONDO:lupus] and her sister’s advice", False),
     ],
 )
 def test_what_a_title_puts_in_quotation_marks_gives_way_to_a_stated_diagnosis(
-    title: str, expected: str
+    title: str, is_quoted: bool
 ) -> None:
     told = (
         ("He came with [lupus|MONDO:lupus].", "This confirmed the diagnosis of [tuberculosis|MONDO:tb]."),
     )
     keywords = ("[Lupus|MONDO:lupus]",)
     found = answer(title=title, cases=told, rules=["diagnosis made"], keywords=keywords)
-    assert (found.concept, found.reason) == (expected, "" if expected else "ambiguous")
+    assert (found.concept == "MONDO:tb") is is_quoted
 
 
 def test_a_disease_in_quotation_marks_counts_only_where_the_case_states_it() -> None:
