@@ -239,7 +239,7 @@ FINDING = (
     _cue(
         "pathology confirmed",
         "after",
-        rf"\b(?:{_PATHOLOGY}|{_LABORATORY}|{_OPERATION})\b.{{0,160}}\b(?:confirm(?:ed|s|ing)"
+        rf"\b(?:{_PATHOLOGY}|{_LABORATORY}|{_OPERATION})\b.{{0,160}}?\b(?:confirm(?:ed|s|ing)"
         rf"|diagnostic (?:of|for)"
         rf"|compatible with|consistent with|in keeping with|in favou?r of|indicative of|suggestive of"
         rf"|typical of"
