@@ -47,7 +47,7 @@ _MADE = (
     r"made|established|confirmed|reached|rendered|given|concluded|achieved|secured|verified|set|retained"
     r"|drawn"
     r"|obtained|proven|proved|supported|validated|ascertained|determined|clear|corroborated|clinched"
-    r"|settled"
+    r"|settled|agreed(?: up)?on"
 )
 _MAKE = (
     r"(?:made|making|makes?|established?|establishing|establishes|confirm(?:ed|s|ing)?|reach(?:ed|ing)"
@@ -83,9 +83,11 @@ _SHOWED = (
     r"|uncover(?:ed|ing)|document(?:ed|s|ing)|visuali[sz](?:ed|es|ing)|delineat(?:ed|es|ing)|yield(?:ed|s"
     r"|ing)"
     r"|grew|grow(?:n|s)|isolated|found|discover(?:ed|ing)|indicat(?:ed|es|ing)|highlight(?:ed|ing)"
-    r"|reported as|noted|describ(?:ed|ing)|unveil(?:ed|ing)|recogni[sz]ed|reported to be|illustrat(?:ed"
+    r"|reported(?= (?:an?|the|as|to be|\w+(?:oma|itis|osis)))"
+    r"|noted|describ(?:ed|ing)|unveil(?:ed|ing)|recogni[sz]ed|reported to be|illustrat(?:ed"
     r"|ing)"
-    r"|present(?:ed)? (?:as|features of)|conclud(?:ed|ing)|return(?:ed)? (?:as|with)|came back (?:as|with)"
+    r"|contain(?:ed|ing)|present(?:ed)? (?:as|features of)|conclud(?:ed|ing)|return(?:ed)? (?:as|with)"
+    r"|came back (?:as|with)"
     r"|objectiv(?:ed|ated)|interpreted as|read as|classified as|(?:was|were) (?:an?|the)\b"
 )
 _SEEN = (
@@ -161,7 +163,8 @@ EXPLICIT = (
     _cue(
         "diagnosed with",
         "from",
-        r"\bwe\s+(?:\w+ly\s+|then\s+|thus\s+|hence\s+)?diagnosed\s+(?!(?:and|by|in|at|on|two|three|four|\d+)\b)",
+        rf"\b(?:we|radiologists?|pathologists?|dermatologists?|surgeons?|physicians?|team)\s+{_ADVERB}diagnosed\s+"
+        r"(?!(?:and|by|in|at|on|two|three|four|\d+)\b)",
     ),
     _cue(
         "was diagnosed",
@@ -260,7 +263,8 @@ FINDING = (
     _cue(
         "turned out to be",
         "clause",
-        r"\b(?:turned out|proved|proven|shown|confirmed|found|deemed|determined)\s+to be\b",
+        r"\b(?:(?:turned out|proved|proven|shown|confirmed|found|deemed|determined)\s+to be"
+        r"|(?:proved|proven|shown|confirmed|determined|found)\s+to have)\b",
     ),
     _cue(
         "diagnosis named",
@@ -271,7 +275,8 @@ FINDING = (
     _cue(
         "confirmed",
         "after",
-        r"\b(?:confirm(?:ed|ing|s)|prov(?:ed|ing|en)|verified|establish(?:ed|ing))\b",
+        r"\b(?:confirm(?:ed|ing|s)|prov(?:ed|ing|en)|verified|establish(?:ed|ing|es))\b"
+        r"|\b(?:was|were) (?:those|that) of\b",
         doubtable=False,
     ),
     _cue(
@@ -283,7 +288,8 @@ FINDING = (
     _cue(
         "consistent with",
         "after",
-        r"\b(?:consistent|compatible|in keeping|in line|diagnostic|pathognomonic|characteristic|typical"
+        r"\b(?:consistent|compatible|in keeping|in line|in agreement|in accordance|diagnostic"
+        r"|pathognomonic|characteristic|typical"
         r"|classical?"
         r"|indicative|in favou?r|corresponding|evidence|features|picture|signs|positive|attributable"
         r"|attributed"

@@ -39,6 +39,9 @@ def stated(title: str, sentence: str) -> str:
         (UNTOLD, "The final diagnosis was oesophageal leiomyoma."),
         (UNTOLD, "A diagnosis of oesophageal leiomyoma was therefore made."),
         (PREGNANCY, "A scar ectopic gestation was diagnosed."),
+        (ARTERITIS, "We therefore diagnosed giant cell arteritis."),
+        (PREGNANCY, "The radiologist diagnosed an ectopic pregnancy in the scar."),
+        (UNTOLD, "A confident diagnosis of oesophageal leiomyoma was agreed upon."),
     ],
 )
 def test_diagnoses_made(title: str, sentence: str) -> None:
@@ -57,6 +60,9 @@ def test_diagnoses_made(title: str, sentence: str) -> None:
         (NOCARDIA, "Culture of the pus grew Nocardia brasiliensis after five days."),
         (NOCARDIA, "The isolate was identified as Nocardia brasiliensis by 16S rRNA sequencing."),
         (SKIN, "Exome sequencing identified a homozygous change in COL7A1."),
+        (UNTOLD, "A biopsy confirmed oesophageal leiomyoma, and the cells were positive for desmin."),
+        (APPENDIX, "The pathological study of the piece reported adenocarcinoma of 6 cm."),
+        (APPENDIX, "Cytology was in agreement with adenocarcinoma."),
     ],
 )
 def test_pathology_and_laboratory_findings(title: str, sentence: str) -> None:
@@ -87,6 +93,8 @@ def test_findings_of_imaging_operation_and_culture(title: str, sentence: str) ->
         (SPLEEN, "The cause of the bleeding was a rupture of the spleen."),
         (ARTERITIS, "The patient fulfilled the criteria for giant cell arteritis."),
         (ARTERITIS, "It turned out to be a giant cell arteritis."),
+        (ARTERITIS, "The patient was thus confirmed to have giant cell arteritis."),
+        (ARTERITIS, "The appearances were those of giant cell arteritis."),
         (APPENDIX, "On further review the tumour was classified as an adenocarcinoma."),
         (PNEUMONITIS, "We concluded that this was a case of methotrexate pneumonitis."),
         (EMBOLISM, "Her dyspnoea was secondary to pulmonary embolism."),
