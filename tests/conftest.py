@@ -57,10 +57,18 @@ DEAREST = (
     "review",
     "review sync",
     "test_end_to_end.py",
-    "test_release_of_tasks.py",
-    "test_packaging.py",
+    "flows/cluster/test_cluster.py",
     "flows/release/test_release.py",
+    "flows/engine/test_prefect.py",
+    "test_release_of_tasks.py",
     "curation/audit/test_defects.py",
+    "test_packaging.py",
+    "flows/test_run.py",
+    "flows/cli/test_cli.py",
+    "flows/cli/test_cli_audit.py",
+    "test_release_of_evidence.py",
+    "flows/publish/test_places.py",
+    "test_release_of_restricted_umls.py",
 )
 """Modules that take longest, first: begun last, one of them would keep one worker busy at the end, alone."""
 
