@@ -35,7 +35,7 @@ from tests.releases import manifest
 
 MODEL = "gpt-test"
 PRICES = Prices(Decimal("2.5"), Decimal(10))
-HASTE = Patience(first_wait=0.02, longest_wait=0.2, timeout=0.7)
+HASTE = Patience(first_wait=0.02, longest_wait=0.2, timeout=5)
 TROUBLE = ("rate", "unavailable", "truncated", "cut_json", "wrong_schema", "drop")
 
 SCALE = TASKS["visual_context"].scale
