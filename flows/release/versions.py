@@ -113,10 +113,15 @@ class Maker:
         return Made(version, True, why, self._placed(version, manifests))
 
     def _stands(self, version: str, stood: Mapping[str, ReleaseManifest]) -> bool:
-        """Whether making `version` again gives what stands; first without baseline runs, which cost most."""
+        """Whether making `version` again gives what stands; first without baseline runs, which cost most.
+
+        Where a purge took the release it followed, what it published itself says where its rows lie.
+        """
         if set(stood) != set(self.spec.tasks):
             return False
-        self.partition(version)
+        there = {name for name, _ in earlier_releases(self.session.workspace, self.spec.name, version)}
+        followed = {item.change.get("previous") for item in stood.values()} - {None, ""}
+        self.partition(version if followed <= there else None)
         for derives in (False, True) if self.spec.baselines.systems else (True,):
             made = self._released(version, lambda task: Since(stood[task].change), derives=derives)
             if not all(_is_same(item, stood[item.task], is_whole=derives) for item in made):

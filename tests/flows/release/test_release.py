@@ -138,6 +138,16 @@ def test_day_after_day(maintainer: Maintainer) -> None:
     assert not list(maintainer.workspace.releases.rglob("*trial*"))
 
 
+def test_the_release_before_was_purged(maintainer: Maintainer) -> None:
+    """What a release published itself says where its rows lie when what it followed is gone."""
+    maintainer.release()
+    maintainer.write_spec(maintainer.queries("1.0.0")[0])
+    assert maintainer.release().version == "1.0.1"
+    shutil.rmtree(maintainer.directory("1.0.0").parent)
+    same = maintainer.release()
+    assert (same.version, same.is_new, same.why) == ("1.0.1", False, "nothing changed")
+
+
 def test_vectors_of_one_release_serve_the_next(
     maintainer: Maintainer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
