@@ -29,6 +29,7 @@ from benchmarks.principal_diagnosis import Told, Vocabulary, default_vocabulary,
 from benchmarks.written_cases import concepts_of
 from curation.diagnosis import score
 from curation.diagnosis.candidates import Reading
+from curation.diagnosis.principal import RIVAL
 from curation.diagnosis.stage import read_from
 
 RESULT = "diagnosis_ranking"
@@ -40,6 +41,7 @@ TRUST = {
     "final": 1.0,
     "finding": -1.0,
     "sign": -0.5,
+    "titled sign": -0.5,
     "often": 0.7,
     "wider one often": 0.5,
     "opens": 1.0,
@@ -175,7 +177,7 @@ def learned(cases: Sequence[Marked]) -> Array:
 
 
 def decided(case: Marked, weights: Array) -> tuple[float, bool, float]:
-    """The chance of the foremost candidate with those it is a kind of, whether it is right, and the loss."""
+    """The chance of the candidate that `principal` takes, whether it is right, and the loss."""
     scores = case.features @ weights
     parts = np.exp(scores - scores.max())
     parts /= parts.sum()
@@ -183,6 +185,8 @@ def decided(case: Marked, weights: Array) -> tuple[float, bool, float]:
     if len(parts) == 1:
         return 0.0, False, loss
     best = int(parts[:-1].argmax())
+    kinds = [at for at, over in enumerate(case.wider) if best in over and parts[at] >= RIVAL * parts[best]]
+    best = max(kinds, key=lambda at: float(parts[at]), default=best)
     wider = sum(float(parts[at]) for at in case.wider[best])
     return round(float(parts[best]) + wider, 2), bool(case.is_right[best]), loss
 

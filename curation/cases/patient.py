@@ -311,7 +311,14 @@ def introduction(sentences: Iterable[str], *, may_be_kin: bool = False) -> tuple
 def _is_date(age: Age, sentence: str) -> bool:
     """Whether an age dates an event rather than describes a person."""
     before = sentence[max(0, age.start - 40) : age.start]
-    return bool(_DATED.search(before)) and not age.text.lower().endswith("old")
+    is_dated = _DATED.search(before) is not None or _is_past(age, sentence)
+    return is_dated and not age.text.lower().endswith("old")
+
+
+def _is_past(age: Age, sentence: str) -> bool:
+    """Whether an age is one at which something was: "at the age of 12"."""
+    before = sentence[max(0, age.start - 30) : age.start]
+    return age.text.lower().startswith("age") and _PAST_AGE.search(before) is not None
 
 
 def _is_of_others(age: Age, sentence: str) -> bool:
@@ -332,14 +339,12 @@ def introduces(sentence: str, *, may_be_kin: bool = False) -> Age | None:
     """
     ages = [age for age in ages_in(sentence) if may_be_kin or not _is_of_others(age, sentence)]
     for age in sorted(ages, key=lambda item: _is_date(item, sentence)):
-        if age.text.lower().startswith("age") and _PAST_AGE.search(
-            sentence[max(0, age.start - 30) : age.start]
-        ):
-            continue
         before = sentence[max(0, age.start - 120) : age.start]
         is_met = (
             _HE_AFTER.match(sentence[age.end :]) or _HE_BEFORE.search(before) or _NOW_BEFORE.search(before)
         )
+        if _is_past(age, sentence) and not _HE_BEFORE.search(before):
+            continue
         is_beside = before.endswith(", ") and age.text.endswith("of age") and sentence[age.end :][:1] == ","
         is_said = age.text.lower().endswith("old") or bool(age.sex) or is_met or is_beside
         is_kin = may_be_kin and _KIN_BESIDE.search(sentence[: age.start])

@@ -12,7 +12,7 @@ from schemas.case import Case
 from schemas.diagnosis import DiagnosisEvidence, OpenReason, PrincipalDiagnosis
 
 _ELSEWHERE = frozenset({"title", "keyword"})
-_RIVAL = 0.5
+RIVAL = 0.5
 """Share of the best one's chance from which another holds alike."""
 
 
@@ -31,12 +31,14 @@ def principal(case: Case, texts: Texts, concepts: Concepts) -> PrincipalDiagnosi
         return _open(case, "not_in_vocabulary" if is_unmatched else "not_named")
     none = score.of_none(reading.is_unmatched, reading.is_titled_unmatched)
     chances = score.chances(score.features(found, concepts), none)
-    best = max(found.values(), key=lambda item: (chances[item.concept], item.concept))
+    best = _narrowed(
+        max(found.values(), key=lambda item: (chances[item.concept], item.concept)), found, chances, concepts
+    )
     confidence = round(_with_wider(best, chances, concepts), 2)
     if confidence < score.enough() or not best.places:
         if chances[""] > chances[best.concept]:
             return _open(case, "not_in_vocabulary" if is_unmatched else "unsure", [best])
-        alike = [item for item in found.values() if chances[item.concept] >= _RIVAL * chances[best.concept]]
+        alike = [item for item in found.values() if chances[item.concept] >= RIVAL * chances[best.concept]]
         return _open(case, "ambiguous" if len(alike) > 1 else "unsure", alike)
     return PrincipalDiagnosis(
         case_id=case.id,
@@ -47,6 +49,20 @@ def principal(case: Case, texts: Texts, concepts: Concepts) -> PrincipalDiagnosi
         confidence=confidence,
         evidence=_evidence(best, found, concepts),
     )
+
+
+def _narrowed(
+    best: Candidate, found: Mapping[str, Candidate], chances: Mapping[str, float], concepts: Concepts
+) -> Candidate:
+    """The likeliest kind of a candidate that is nearly as likely, or the candidate: both say the same."""
+    kinds = [
+        item
+        for item in found.values()
+        if item.places
+        and concepts.is_above(best.concept, item.concept)
+        and chances[item.concept] >= RIVAL * chances[best.concept]
+    ]
+    return max(kinds, key=lambda item: (chances[item.concept], item.concept), default=best)
 
 
 def _with_wider(best: Candidate, chances: Mapping[str, float], concepts: Concepts) -> float:

@@ -98,7 +98,7 @@ def _case_ids(
 
 DIAGNOSES = RecordStage(
     name="diagnoses",
-    version=8,
+    version=9,
     inputs=(
         Input("extract.sources", Source, by="id"),
         Input("cases.cases", Case, by="article_id"),

@@ -6,6 +6,7 @@ import dataclasses
 
 import pytest
 
+from curation.diagnosis import score
 from curation.diagnosis.stage import of_article
 from schemas.vocabulary import ConceptRelation
 from tests.curation.diagnosis.builders import ID, Report, answer, answers, concepts, parts
@@ -229,6 +230,17 @@ def test_joined_diagnoses_are_ambiguous() -> None:
     assert (found.concept, found.reason) == ("", "ambiguous")
     assert found.contenders == ("MONDO:melanoma", "MONDO:tb")
     assert found.confidence == 0 and not found.evidence
+
+
+@pytest.mark.parametrize(("chance", "concept"), [(0.35, "MONDO:pan"), (0.25, "MONDO:vasculitis")])
+def test_a_kind_nearly_as_likely_as_what_it_is_a_kind_of_is_the_diagnosis(
+    monkeypatch: pytest.MonkeyPatch, chance: float, concept: str
+) -> None:
+    chances = {"MONDO:vasculitis": 0.6, "MONDO:pan": chance, "": 0.4 - chance}
+    monkeypatch.setattr(score, "chances", lambda *_: chances)
+    found = answer(title="[Polyarteritis|MONDO:pan], a [vasculitis|MONDO:vasculitis]")
+    assert found.concept == concept
+    assert found.confidence == (0.95 if concept == "MONDO:pan" else 0.6)
 
 
 def test_what_the_title_calls_in_two_ways_is_no_rival_of_itself() -> None:
