@@ -58,9 +58,10 @@ def identifiers_in(text: str) -> Iterator[Identifier]:
     """All identifiers of a text, in order, not overlapping."""
     if not _HINT.search(text):
         return
-    for found in _FIND.finditer(text):
+    end = 0
+    while found := _FIND.search(text, end):
         kind, end = str(found.lastgroup), found.end()
-        if kind in ("doi", "address"):
+        if kind in ("doi", "address"):  # right behind the bracket it ends before, another can begin
             end = _trimmed(text, found.start(kind), end)
         yield Identifier(found.start(), end, "registered" if kind == "address" else kind)
 
