@@ -41,7 +41,6 @@ TRUST = {
     "final": 1.0,
     "finding": -1.0,
     "sign": -0.5,
-    "titled sign": -0.5,
     "often": 0.7,
     "wider one often": 0.5,
     "opens": 1.0,

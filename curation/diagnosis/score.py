@@ -50,15 +50,14 @@ def features(found: Mapping[str, Candidate], concepts: Concepts) -> dict[str, Fe
     most = max(most, _MANY)
     made: dict[str, Features] = {}
     for concept, item in found.items():
-        over, sign = above[concept], float(concepts.is_sign(concept))
+        over = above[concept]
         read = {
             "title": item.title,
             "title of a wider one": 0.0 if item.title else max((other.title for other in over), default=0.0),
             "main": float(item.is_main),
             "final": float(item.is_final),
             "finding": float(item.is_finding),
-            "sign": sign,
-            "titled sign": sign * item.title,
+            "sign": float(concepts.is_sign(concept)),
             "often": min(0.0, math.log1p(item.count) - math.log1p(most)),
             "wider one often": math.log1p(sum(other.count for other in over)) / 2 if item.places else 0.0,
             "opens": float(item.opens),

@@ -49,7 +49,7 @@ def test_every_feature_has_a_weight_and_every_weight_a_feature() -> None:
     later = _candidate("MONDO:tb", stated=0.9, places={"was diagnosed"})
     found = {item.concept: item for item in (wide, full, later)}
     made = score.features(found, concepts())
-    bare = score.features({"HP:cough": Candidate("HP:cough", title=0.5)}, concepts())["HP:cough"]
+    bare = score.features({"HP:cough": Candidate("HP:cough", title=0.0)}, concepts())["HP:cough"]
     kin = score.features(
         {"MONDO:lymphoma": wide, "MONDO:dlbcl": Candidate("MONDO:dlbcl", places={"keyword"})}, concepts()
     )
