@@ -265,6 +265,9 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         vocabulary = default_vocabulary(Path(folder) / "workspace")
     cases = list(marked(vocabulary))
+    if missing := KINDS.keys() - {case.kind for case in cases}:
+        print(f"not there: {', '.join(sorted(missing))}; `make env-all` installs citations", file=sys.stderr)
+        return 1
     found = left_out(cases)
     for kind, one in found.items():
         print(kind, one["cases"], one["loss"], {at: f"{a}/{b}" for at, (a, b) in one["curve"].items()})
