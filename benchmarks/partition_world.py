@@ -16,7 +16,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from curation.partition.records import MergedConcept, NearQuery, PublishedKey
-from schemas.benchmark import Document, Qrel, Query
+from curation.tasks.registry import listing_images
+from schemas.benchmark import Document, Qrel, Query, RowImage
 from schemas.image import FigureImage
 from schemas.label import RecordLabels
 from schemas.record import arrow_schema
@@ -84,6 +85,7 @@ def write_world(folder: Path, documents: int, seed: int = 5) -> dict[str, int]:
     phashes = {"sha256": list(images), "phash": list(images.values())}
     for name, row, columns in (
         ("images", FigureImage, phashes),
+        *((f"{task}_images", RowImage, {}) for task in listing_images(tuple(SIZES))),
         ("published", PublishedKey, {}),
         ("merged", MergedConcept, {}),
         ("near_queries", NearQuery, {}),

@@ -10,6 +10,8 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
+from benchmarks.partition import ours
+from benchmarks.partition_world import write_world
 from curation.tasks.registry import TASKS as BUILT
 from curation.tasks.registry import level
 from schemas.errors import UsageError
@@ -429,3 +431,10 @@ def test_a_near_copy_of_a_published_query_is_dropped_and_equal_ones_count_in_any
     )
     pair = World(tuple(Item(task, "x", text=text) for task, text in zip(TASKS, forms, strict=False)))
     assert len(run(tmp_path / "forms", pair).places) == 1
+
+
+def test_the_made_up_world_has_every_input_of_the_stage(tmp_path: Path) -> None:
+    """What `benchmarks.partition` measures on is partitioned, here a sliver of it."""
+    write_world(tmp_path / "world", 2_000)
+    made = ours(tmp_path / "world", tmp_path / "out")
+    assert made["rows"]["assignments"] > 0
