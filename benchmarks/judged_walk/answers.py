@@ -80,7 +80,7 @@ class Answers:
 
     def _hyde(self, prompt: Prompt) -> Mapping[str, Any] | None:
         """Of a vignette its path, so by one hand with the labels; of a question what was written for it."""
-        unit = self._unit_of[prompt.subject]
+        unit = self._unit_of.get(prompt.subject, "")
         if unit in self._written["paths"]:
             return {"passage": self._written["paths"][unit]["path"]}
         text = self._written["hyde"].get(unit)
