@@ -35,11 +35,14 @@ DOI = r"10\.(?:13039/\d{6,14}|\d{4,9}/[^\s<>\"“”«»]+)"
 _PUBMED = r"(?:PMC ?\d{5,9}|(?:PMID|PubMed ID|PMCID)\W{0,3}(?:PMC)?\d{5,9})"
 ANY = rf"(?:{DOI}|\b{_PUBMED}\b|\b{REGISTERED})"
 """Any of them, as RE2 and Python read it."""
+_ENDS = r"(?!(?!https?://|www\.)\w)"
+"""No word goes on here, but an address may begin without a space."""
 _FIND = re.compile(
     rf"(?:(?:\b[Dd][Oo][Ii]s?\b\s?[:.]?\s?)?(?:(?:https?://|www\.|dx\.|doi\.org)[^\s<>()\[\]]{{0,99}}?)?"
     rf"(?P<doi>(?<![\d.]){DOI})"
     rf"|(?P<address>(?:https?://|www\.)[\w.-]*{_REGISTRIES}/[^\s<>\"“”«»\d]*\d[^\s<>\"“”«»]*)"
-    rf"|(?<!\w)(?P<pubmed>{_PUBMED})(?!\w)|(?:(?<!\w)|(?<=[a-z])(?=NCT))(?P<registered>{REGISTERED})(?!\w))"
+    rf"|(?<!\w)(?P<pubmed>{_PUBMED}){_ENDS}"
+    rf"|(?:(?<!\w)|(?<=[a-z])(?=NCT))(?P<registered>{REGISTERED}){_ENDS})"
 )
 _HINT = re.compile(r"\d{4}|://|www|RBR")
 _CLOSING = {")": "(", "]": "[", "}": "{"}

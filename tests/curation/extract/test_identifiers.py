@@ -56,6 +56,7 @@ def test_what_is_an_identifier(text: str, found: list[str]) -> None:
         ),
         ("See the paper (doi: 10.1016/S0140-6736(20)30183-5). Then more.", "See the paper. Then more."),
         ("Data are at https://doi.org/10.5061/dryad.abc12. Next one.", "Data are at [DOI]. Next one."),
+        ("As NCT01234567www.isrctn.com/ISRCTN1003 says.", "As [registry number] says."),
         ("Both (10.1000/ab(1)c)10.1000/d say so.", "Both [DOI] say so."),
         ("As PMID: 12345678 says (Fig. 2; PMID 12345678).", "As [PubMed ID] says ([PubMed ID])."),
         ("Done in May.\nClinicalTrials.gov NCT02034188\nFunding: none.", "Done in May.\nFunding: none."),
