@@ -36,6 +36,8 @@ _SHORT_FORM = re.compile(
     r"\b(?:cf|vgl|s|e\.g|i\.e|al|vs|refs?|resp|bzw|ca|approx|z\.\s?B|p\.\s?ej|etc|ver|см|zob|por)\.\s$",
     re.IGNORECASE,
 )
+_ADDRESS_BEFORE = re.compile(r"/[^\s/]*$")
+"""No word runs on from an address: "https://doi.org/10.1000/xFig. 2"."""
 _LEAD = re.compile(
     r"(?<![A-Za-z-])(?!(?:on-?line|web|digital),)"
     r"(?:on-?line|web|supp(?:l|lement(?:ary|al|ar)?|orting)?\.?|extended|additional|digital|appendix|annex|electronic"
@@ -109,8 +111,9 @@ def neutralise(text: str, pointers: Iterable[Span], language: str) -> tuple[str,
 def _whole(text: str, span: Span, floor: int, ceiling: int) -> Span:
     """The pointer with what else names the place: "Online Supplementary" before it, ", SI" after it."""
     start, end = span
-    while start > floor and text[start - 1].isalpha() and text[start].isascii() and text[start].isalpha():
-        start -= 1  # a link that begins inside a word
+    if not _ADDRESS_BEFORE.search(text, max(floor, start - 60), start):
+        while start > floor and text[start - 1].isalpha() and text[start].isascii() and text[start].isalpha():
+            start -= 1  # a link that begins inside a word
     lead = _LEAD.search(text, max(floor, start - 80), start)
     tail = _TAIL.match(text, end, ceiling)
     start, end = lead.start() if lead else start, tail.end() if tail else end
@@ -222,7 +225,7 @@ _BLANK = re.compile(r"\s*")
 _LINE_ENDS = re.compile(r"\s*\.?(?=\s*(?:\n|$)|\s+[A-Z(])")
 
 
-def _identifier_edits(text: str, pointer_edits: Iterable[Edit]) -> list[Edit]:
+def _identifier_edits(text: str, pointer_edits: Sequence[Edit]) -> list[Edit]:
     """What becomes of identifiers: one that stands alone goes with its bracket or line."""
     free = text
     for start, end, _ in pointer_edits:  # no address runs on into a pointer
@@ -231,6 +234,7 @@ def _identifier_edits(text: str, pointer_edits: Iterable[Edit]) -> list[Edit]:
     if not found:
         return []
     edits: list[Edit] = []
+    pointed = {start for start, _, _ in pointer_edits}
     groups = [group.span() for group in _GROUP.finditer(text)]
     for start, end, kind in found:
         if edits and start < edits[-1][1]:
@@ -253,14 +257,13 @@ def _identifier_edits(text: str, pointer_edits: Iterable[Edit]) -> list[Edit]:
             )
             edits.append((before.start(), follows.end() if follows else after.end(), ""))
         else:
-            edits.append((start, end, _name(text, start, end, kind)))
+            is_glued = text[end : end + 1].isalpha() and end not in pointed
+            edits.append((start, end, "" if is_glued else _name(text, start, end, kind)))
     return edits
 
 
 def _name(text: str, start: int, end: int, kind: str) -> str:
     """What stands for an identifier within a sentence; brackets of the text serve as its own."""
-    if text[end : end + 1].isalpha():
-        return ""
     is_bracketed = text[start - 1 : start] == "[" and text[end : end + 1] == "]"
     name = _NAMED[kind][1:-1] if is_bracketed else _NAMED[kind]
     return f" {name}" if text[start - 1 : start].isalpha() else name

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from curation.extract.identifiers import ANY, identifiers_in
@@ -58,6 +58,7 @@ def test_what_is_an_identifier(text: str, found: list[str]) -> None:
         ("Data are at https://doi.org/10.5061/dryad.abc12. Next one.", "Data are at [DOI]. Next one."),
         ("As NCT01234567www.isrctn.com/ISRCTN1003 says.", "As [registry number] says."),
         ("Both (10.1000/ab(1)c)10.1000/d say so.", "Both [DOI] say so."),
+        ("See https://doi.org/10.1000/xFig. 2 shows it.", "See [DOI] the figure shows it."),
         ("As PMID: 12345678 says (Fig. 2; PMID 12345678).", "As [PubMed ID] says ([PubMed ID])."),
         ("Done in May.\nClinicalTrials.gov NCT02034188\nFunding: none.", "Done in May.\nFunding: none."),
     ],
@@ -77,6 +78,7 @@ PIECES = st.sampled_from(
 )  # fmt: skip
 
 
+@settings(max_examples=400)
 @given(st.lists(PIECES, max_size=14))
 def test_none_stays_and_all_come_back(pieces: list[str]) -> None:
     text = "".join(pieces)
