@@ -113,6 +113,7 @@ class Reason(enum.StrEnum):
     # release
     NAMES_A_PATIENT = "names_a_patient"
     REPORTED = "reported"
+    IN_NO_SET = "in_no_set"
     # review
     NO_POSITIVE_LEFT = "no_positive_left"
     STALE_VERDICT = "stale_verdict"

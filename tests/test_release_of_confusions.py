@@ -131,6 +131,7 @@ def test_every_query_has_its_eight_documents_and_they_are_what_is_ranked_again(
     assert {row["query-id"]: set(row["corpus-ids"]) for row in rows(directory, "top_ranked")} == sets
     for row in rows(directory, "qrels"):
         assert row["corpus-id"] in sets[row["query-id"]] and row["score"] == 2
+    assert {row["id"] for row in rows(directory, "corpus")} == set().union(*sets.values())
     assert {row["tier"] for row in rows(directory, "queries")} == {"1", "2", "3"}
 
 

@@ -130,7 +130,8 @@ def of_texts(table: Published) -> str:
     content = ", ".join(f"'{field}'" for field in CONTENT)
     return f"""SELECT id AS key, change, reason, detail, fields, '' AS "from", '' AS "to",
         CASE WHEN change = 'added' THEN 'minor'
-            WHEN change = 'removed' THEN if(reason = '{Why.WITHDRAWAL}', 'patch', 'major')
+            WHEN change = 'removed' THEN
+                if(reason = '{Why.WITHDRAWAL}' OR detail = 'dropped: {Reason.IN_NO_SET}', 'patch', 'major')
             ELSE if(list_has_any(fields, [{content}]), 'major', 'patch') END AS level
         FROM {name} WHERE change <> 'kept'"""
 

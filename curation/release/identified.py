@@ -19,6 +19,7 @@ from curation.privacy import CERTAIN, hits, masked, nominated
 from curation.published.manifest import Retention
 from curation.published.query import QueryRunner, fetch
 from curation.release import withdrawal
+from schemas.confusion_table import CONFUSIONS
 from schemas.facet_table import FACET_DECISIONS
 from schemas.image_tables import ROW_IMAGES
 from schemas.larger_tables import PARTS
@@ -27,7 +28,7 @@ from schemas.review import Reported
 from schemas.stages import Drop, Reason
 
 STAGE = "privacy"
-VERSION = 3
+VERSION = 4
 VIEW = "identified"
 _PLACED = "SELECT query_id FROM assignments WHERE task = '{task}'"
 _QUERIES = f"(SELECT q.* FROM queries AS q SEMI JOIN ({_PLACED}) AS p ON p.query_id = q.id)"
@@ -84,6 +85,11 @@ _UNANSWERED = f"""SELECT q.id, q.article_id FROM {_QUERIES} AS q JOIN (
         HAVING bool_and(corpus_id IN (SELECT id FROM {VIEW} WHERE unit = 'document'))
     ) AS lost ON lost.query_id = q.id ORDER BY q.id"""
 """Queries whose every positive is withheld."""
+_IN_NO_SET = f"""SELECT id, article_id FROM documents ANTI JOIN (
+        SELECT corpus_id AS id FROM {CONFUSIONS.name} AS c SEMI JOIN ({_PLACED}) AS p USING (query_id)
+        ANTI JOIN (SELECT id AS query_id FROM {VIEW} WHERE unit = 'query') AS w USING (query_id)
+    ) AS used USING (id) ORDER BY id"""
+"""Documents that no query of the release is ranked among: they would tell of sets that it withholds."""
 _REPORTED = """SELECT t.id, t.article_id, r.reasons FROM {rows} AS t JOIN reported AS r
     ON (r.text <> '' AND (t.text = r.text OR length(r.text) > {long} AND contains(t.text, r.text)))
         OR (r.image <> '' AND t.image.sha256 = r.image) ORDER BY ALL"""
@@ -126,7 +132,7 @@ def write_identified(
     if listing:
         views[listing] = tables[listing]
     has_facets = bool(tables.get(FACET_DECISIONS.name))
-    for name in (PARTS.name, FACET_DECISIONS.name):
+    for name in (PARTS.name, FACET_DECISIONS.name, CONFUSIONS.name):
         if tables.get(name):
             views[name] = tables[name]
     found: Found = {}
@@ -154,6 +160,10 @@ def write_identified(
     if any(unit == "document" for unit, _ in found):
         for row in fetch(query, _UNANSWERED.format(task=task), {**views, VIEW: [path]}):
             _note(found, "query", row, Reason.NO_POSITIVE_LEFT, "every positive is withheld")
+        path = _write(found, folder)
+    if CONFUSIONS.name in views:
+        for row in fetch(query, _IN_NO_SET.format(task=task), {**views, VIEW: [path]}):
+            _note(found, "document", row, Reason.IN_NO_SET, "no query of the release is ranked among it")
         path = _write(found, folder)
     return path
 

@@ -108,6 +108,14 @@ def dropped(found: Tables) -> None:
     drop(found, "q-3", "vague_caption")
 
 
+def in_no_set(found: Tables) -> None:
+    """A query is withdrawn; no other is ranked among its document."""
+    without_query(found)
+    without_document(found)
+    drop(found, "q-3", "withdrawn")
+    drop(found, "pmc:PMC3.1#p1", "in_no_set", "document")
+
+
 def emptied(found: Tables) -> None:
     """Reviewers left the query no document with a grade above 0."""
     without_query(found)
@@ -202,6 +210,7 @@ Q, D = "q-3", "pmc:PMC3.1#p1"
             ],
         ),
         (orphaned, "patch", [("queries", Q, "removed", "withdrawal", "no positive is left")]),
+        (in_no_set, "patch", [("corpus", D, "removed", "selection", "dropped: in_no_set")]),
         (dropped, "major", [("queries", Q, "removed", "selection", "dropped: vague_caption")]),
         (
             emptied,

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
@@ -162,3 +163,23 @@ def test_what_the_partition_dropped_is_not_dropped_again(world: World) -> None:
     except ConservationError as error:
         pytest.fail(str(error))
     assert withheld(directory) == {} and funnel(directory)["query"] == (3, 3, 0)
+
+
+def test_a_document_that_no_query_of_the_release_is_ranked_among_goes_too(
+    world: World, tmp_path: Path
+) -> None:
+    in_text(world)
+    gone = world.queries[1].id
+    shared, own, *others = (document.id for document in world.documents)
+    sets = [(query.id, shared) for query in world.queries] + [(gone, own)]
+    sets += [(world.queries[0].id, other) for other in others]
+    path = tmp_path / "confusions.parquet"
+    pq.write_table(
+        pa.table({"query_id": [query for query, _ in sets], "corpus_id": [one for _, one in sets]}), path
+    )
+    tables = {**world.tables(), "confusions": [path]}
+    found = pq.read_table(identified.write_identified(run_sql, "visual_context", tables, [], tmp_path))
+    assert {(row["unit"], row["id"], row["reason"]) for row in found.to_pylist()} == {
+        ("query", gone, "names_a_patient"),
+        ("document", own, "in_no_set"),
+    }
