@@ -23,7 +23,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from benchmarks.measure import SHARED, save
+from benchmarks.measure import SHARED, read_result, save
 from curation.tasks.registry import TASKS
 from flows.specs import DATA_CARDS
 from sources.sample.server import BucketServer
@@ -204,6 +204,31 @@ def walk_through(home: Path, pmcids: list[str], hub: HubServer) -> list[dict[str
         for dataset in _DATASETS:
             walk.run("nothing changed", "run", "--spec", f"{dataset}/spec.toml", said="nothing changed")
     return walk.rows
+
+
+def section() -> list[str]:
+    """The lines of the benchmarks page."""
+    result = read_result(NAME)
+    steps: dict[str, list[dict[str, Any]]] = {}
+    for row in result["rows"]:
+        steps.setdefault(row["step"], []).append(row)
+    return [
+        "## A maintainer's year",
+        "",
+        f"Every command from crawl to purge on {result['articles']} articles of the shared bucket: two "
+        "datasets of all tasks, articles that come, one retracted, one that has to go for good. Each command "
+        "must end with the code, the words and the version that the step calls for. "
+        "`python -m benchmarks.stranger`",
+        "",
+        "| step | commands | as they must | seconds |",
+        "|---|---:|---:|---:|",
+        *(
+            f"| {step} | {len(rows)} | {sum(row['fine'] for row in rows)} | "
+            f"{sum(row['seconds'] for row in rows):,.1f} |"
+            for step, rows in steps.items()
+        ),
+        "",
+    ]
 
 
 def main(arguments: list[str]) -> None:
