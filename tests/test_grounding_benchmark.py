@@ -52,6 +52,26 @@ def test_the_lock_of_the_peer_names_no_host() -> None:
     assert "://" not in text
 
 
+def test_invented_abstracts_are_read_as_well_as_measured(tmp_path: Path) -> None:
+    """The measured rates are in benchmarks/results/grounding.json; this only keeps them from falling."""
+    documents = sets.written_findings("dev")
+    chosen = sets.GoldSet("dev", "", documents, sets.vocabulary("hpo"))
+    sets.write_gold(tmp_path / "gold", chosen)
+    result = benchmark.run("native", tmp_path / "gold", len(documents), nested=True)
+    scores = benchmark._gold_row(result, chosen)["flat"]
+    assert scores["span"]["p"] > 0.84 and scores["document"]["r"] > 0.56, scores
+
+
+@pytest.mark.parametrize("half", ["dev", "test"])
+def test_invented_abstracts_are_marked_within_their_texts(half: str) -> None:
+    documents = sets.written_findings(half)
+    assert len(documents) == 30 and len({document.id for document in documents}) == 30
+    for document in documents:
+        for mention in document.mentions:
+            assert document.text[mention.start : mention.end].strip() and mention.end <= len(document.text)
+            assert all(concept.startswith("HP:") for concept in mention.concepts)
+
+
 def test_the_page_of_a_result(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     scores = {kind: 0.96 for kind in (*generate.KINDS, "all", "precision", "predicted_per_document")}
     measured = {

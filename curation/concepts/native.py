@@ -269,41 +269,41 @@ def _matches(text: str, spans: Spans, base: int, overlaps: bool) -> list[Match]:
     _drop_broken(text, spans, base)
     known = evidence([readings for readings, _ in spans.values()])
     found = []
-    reached = -1
-    if not overlaps:
-        _drop_crossing(text, spans, base)
-    for (start, end), (readings, share) in spans.items():
-        if overlaps or start >= reached:
-            if len(readings) == 1:
-                concept, name, rule, score, _ = readings[0]
-            else:
-                (concept, name, rule, _, _), score = choose(readings, known)
-                score = round(score, 4)
-            if share != 1.0:
-                score = round(score * share, 4)
-            found.append(Match(start - base, end - base, concept, name, rule, score))
-            reached = end
+    for start, end in spans if overlaps else _beside(text, spans, base):
+        readings, share = spans[start, end]
+        if len(readings) == 1:
+            concept, name, rule, score, _ = readings[0]
+        else:
+            (concept, name, rule, _, _), score = choose(readings, known)
+            score = round(score, 4)
+        if share != 1.0:
+            score = round(score * share, 4)
+        found.append(Match(start - base, end - base, concept, name, rule, score))
     return found
 
 
-def _drop_crossing(text: str, spans: Spans, base: int) -> None:
-    """Forget names read with words left out that hide a plain name of several words.
+def _beside(text: str, spans: Spans, base: int) -> Iterator[Span]:
+    """Spans that may stand beside each other, in order of place, longer ones first.
 
-    One that begins where they do ("[short hands] and feet"), or, but for lists, one inside them ("many
-    [chronic diseases]").
+    None lies in another, but for findings of a list that share words: "[short and [broad thumbs]]", "[[short
+    hands] and feet]". Outside lists a name read with words left out that hides a plain name of several words
+    gives way: "many [chronic diseases]".
     """
-    spliced = [span for span, (_, share) in spans.items() if share != 1.0]
-    if not spliced:
-        return
-    whole = [
-        (start, end)
-        for (start, end), (_, share) in spans.items()
-        if share == 1.0 and " " in text[start - base : end - base]
-    ]
-    for start, end in spliced:
-        is_list = _LISTED.search(text, start - base, end - base) is not None
-        if any(start == first or (not is_list and start < first and last <= end) for first, last in whole):
-            del spans[start, end]
+    several = {span for span in spans if " " in text[span[0] - base : span[1] - base]}
+    whole = [span for span in several if spans[span][1] == 1.0]
+    reached = listed = -1
+    for start, end in spans:
+        if spans[start, end][1] == 1.0:
+            if start >= reached and (start >= listed or (start, end) in several):
+                yield start, end
+                reached = end
+        elif _LISTED.search(text, start - base, end - base):
+            if end > reached:
+                yield start, end
+                listed = max(listed, end)
+        elif start >= reached and not any(start <= first and last <= end for first, last in whole):
+            yield start, end
+            reached = end
 
 
 def _drop_cut(text: str, spans: Spans, base: int) -> None:

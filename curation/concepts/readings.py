@@ -15,6 +15,7 @@ import numpy.typing as npt
 from curation.concepts.lexicon import ARTICLE, CONJUNCTION, CONTENT, LIGHT, UNKNOWN, Lexicon
 from curation.concepts.names import may_join
 from curation.concepts.normalise import ADJECTIVE
+from curation.concepts.predicates import COPULAS, Predicates
 from curation.concepts.scripts import COMMA, HARD, HYPHEN, SLASH, SOFT, SPACE
 
 Array = npt.NDArray[Any]
@@ -62,10 +63,15 @@ class Readings:
                 if 0 < place < len(self._words) - 1:
                     yield from self._elided_at(place)
             yield from self._listed(slots, gaps)
-            watched = self._lexicon.language.free | _OF
+            free = self._lexicon.language.free
+            watched = free | _OF | COPULAS
             places = [place for place, word in enumerate(self._words) if word in watched]
-            yield from self._unmodified([place for place in places if self._words[place] not in _OF])
+            yield from self._unmodified([place for place in places if self._words[place] in free - _OF])
             yield from self._parted([place for place in places if self._words[place] in _OF])
+            stated = Predicates(self._words, self._slots, self._kinds, self._gaps, self._lexicon)
+            for place in places:
+                if self._words[place] in COPULAS:
+                    yield from map(self._own, stated.at(place))
 
     def _own(self, places: Sequence[int]) -> list[Item]:
         return [(self._slots[place], place, place) for place in places]

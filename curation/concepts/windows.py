@@ -17,6 +17,7 @@ from curation.concepts.hashes import Sequences
 from curation.concepts.lexicon import ARTICLE, CONJUNCTION, CONTENT, HEAVY, LIGHT, Lexicon
 from curation.concepts.names import CASED, COMMAS, LONGEST_UNSPACED
 from curation.concepts.normalise import ADJECTIVE, ROMAN_LETTER
+from curation.concepts.predicates import is_listed, verb_of
 from curation.concepts.readings import Item, Readings
 from curation.concepts.scripts import COMMA, HARD, HYPHEN, SPACE, split
 from curation.concepts.storage import IndexFile, places_of
@@ -187,8 +188,17 @@ class Windows:
             window = items[start : start + number]
             if number == 1 and batch.lexicon.doubtful[window[0][0]]:
                 continue
-            words, is_spliced = _written(window, batch)
-            if is_spliced and not _is_ended(items, start + number, segments, batch):
+            ordered = sorted(window, key=lambda item: item[1])
+            verb = verb_of([low for _, low, _ in ordered], batch.words)
+            if verb:
+                ends = start + number
+                if ends < len(items) and segments[ends] == segments[ends - 1]:
+                    continue  # "were posteriorly [rotated]"
+                words, is_spliced = _written(ordered[:verb], batch)[0], True
+                words = f"{_written(ordered[verb:], batch)[0]} {words}"
+            else:
+                words, is_spliced = _written(window, batch)
+            if is_spliced and not verb and not _is_ended(items, start + number, segments, batch):
                 continue
             if (
                 not is_spliced
@@ -196,8 +206,9 @@ class Windows:
                 and not guesses[[slot for slot, _, _ in window]].any()
             ):
                 continue  # the text itself reads so
-            found.starts.append(int(batch.starts[window[0][1]]))
-            found.ends.append(int(batch.ends[window[-1][2]]))
+            begins = ordered[verb if verb and is_listed(ordered[verb][1], batch.words) else 0][1]
+            found.starts.append(int(batch.starts[begins]))
+            found.ends.append(int(batch.ends[ordered[-1][2]]))
             found.texts.append(words)
             found.rows.append(row)
             found.rules.append(UNDECIDED)

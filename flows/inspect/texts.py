@@ -52,15 +52,17 @@ def mention_of(row: Mention) -> dict[str, Any]:
 
 
 def annotated(text: str, mentions: Sequence[Mapping[str, Any]]) -> str:
-    """The text with each mention in brackets: `no [fever | HP:0001945 Fever; negated]`."""
-    parts, done = [], 0
+    """The text with mentions in brackets, one in another too: `no [fever | HP:0001945 Fever; negated]`."""
+    marks: list[tuple[int, int, int, str]] = []
     for mention in mentions:
-        if mention["start"] < done:
-            continue
+        start, end = mention["start"], mention["end"]
         flags = "".join(f"; {name}" for name in _FLAGS if mention.get(name))
-        parts.append(text[done : mention["start"]])
-        parts.append(f"[{mention['text']} | {mention['concept']} {mention['name']}{flags}]")
-        done = mention["end"]
+        marks.append((start, 1, -end, "["))
+        marks.append((end, 0, -start, f" | {mention['concept']} {mention['name']}{flags}]"))
+    parts, done = [], 0
+    for place, _, _, mark in sorted(marks):
+        parts += [text[done:place], mark]
+        done = place
     return "".join([*parts, text[done:]])
 
 

@@ -85,6 +85,7 @@ def test_texts_and_concepts_of_an_article(index: Path, passage: Callable[[int, s
         ("#title", "green rash", "MADE:2"),
         ("#keyword1", "elbow fever", "MADE:1"),
         ("#keyword3", "rash, green", "MADE:2"),
+        ("#abstract1", "rash was green", "MADE:2"),
         ("#abstract1", "GR", "MADE:2"),
         ("#p1", "elbow fever", "MADE:1"),
         ("#p1", "EF", "MADE:1"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -59,6 +60,17 @@ def test_one_text(index: Index) -> None:
     ]
     assert annotated(text, found).startswith(
         "No [fever | MADE:2 fever; negated], but an [inflamed elbow | MADE:1 "
+    )
+
+
+def test_mentions_that_share_words_are_shown_in_each_other() -> None:
+    def mention(start: int, end: int, name: str) -> dict[str, Any]:
+        return {"start": start, "end": end, "concept": "T:1", "name": name, "negated": name == "b"}
+
+    found = [mention(0, 14, "a"), mention(10, 14, "b"), mention(16, 20, "c")]
+    assert (
+        annotated("hands and feet; skin", found)
+        == "[hands and [feet | T:1 b; negated] | T:1 a]; [skin | T:1 c]"
     )
 
 

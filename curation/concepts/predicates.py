@@ -1,0 +1,169 @@
+"""Findings stated by a verb: "the nails were dystrophic" read as "dystrophic nails". English only.
+
+The noun is the head of the subject: "the corners of the mouth were downturned" are "downturned corners", or
+"downturned corners of the mouth", no "downturned mouth". What is denied by a word inside is not read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy.typing as npt
+
+from curation.concepts.lexicon import CONJUNCTION, CONTENT, Lexicon
+from curation.concepts.scripts import COMMA, HYPHEN, SPACE
+
+Array = npt.NDArray[Any]
+COPULAS = frozenset(
+    {"is", "are", "was", "were", "be", "been", "being", "became", "become", "becomes", "becoming"}
+    | {"appear", "appears", "appeared", "remain", "remains", "remained", "seem", "seems", "seemed", "looked"}
+)
+_AUXILIARIES = frozenset(
+    {"has", "have", "had", "may", "might", "can", "could", "will", "would", "to"}
+    | {"found", "noted", "felt", "judged", "considered", "thought"}
+)
+_GROUP = COPULAS | _AUXILIARIES
+_PASSED = _GROUP | frozenset(
+    {"very", "also", "both", "all", "each", "more", "most", "much", "quite", "rather", "somewhat", "often"}
+    | {"still", "then", "now", "too", "even", "only"}
+)
+_OF, _WHICH = frozenset({"of", "in"}), frozenset({"that", "which"})
+_PREPOSITIONS = _OF | frozenset(
+    {"with", "without", "from", "to", "for", "by", "on", "at", "after", "before", "during", "between", "into"}
+)
+_NOUNS, _QUALITIES, _ELEMENTS = 4, 3, 3
+
+
+class Predicates:
+    """Readings of one batch of words.
+
+    Args:
+        words: the words.
+        slots: their slots.
+        kinds: their kinds.
+        gaps: class of the gap after each word but the last.
+        lexicon: of their language.
+    """
+
+    def __init__(
+        self, words: Sequence[str], slots: Sequence[int], kinds: Array, gaps: Sequence[int], lexicon: Lexicon
+    ) -> None:
+        self._words, self._slots, self._kinds, self._gaps = words, slots, kinds, gaps
+        self._lexicon = lexicon
+
+    def at(self, copula: int) -> Iterator[list[int]]:
+        """Places of the words of each reading of a verb: the noun, what it is part of, the quality."""
+        if 0 < copula < len(self._gaps):
+            nouns = self._subject(copula)
+            if nouns:
+                for qualities in self._predicates(copula):
+                    yield [*nouns, *qualities]
+
+    def _subject(self, copula: int) -> list[int]:
+        """The noun before the verb; where it is part of another, that comes behind it."""
+        place = copula - 1
+        while place > 0 and self._words[place] in _GROUP and self._gaps[place] == SPACE:
+            place -= 1
+        if place and self._words[place] in _WHICH:  # a gap is hard before "that" as before an article
+            place -= 1
+        elif self._gaps[place] != SPACE:
+            return []
+        nouns = self._run(place)
+        if not nouns:
+            return []
+        before = self._before(nouns[0])
+        if before < 0:
+            return nouns
+        if self._words[before] not in _OF or not before or self._gaps[before - 1] != SPACE:
+            return []
+        wholes = self._run(before - 1)
+        if not wholes or self._before(wholes[0]) >= 0:
+            return []
+        return [*nouns, *wholes]
+
+    def _run(self, place: int) -> list[int]:
+        """Known content words up to a place, in order."""
+        run: list[int] = []
+        while place >= 0 and self._kinds[place] == CONTENT and self._slots[place] and len(run) < _NOUNS:
+            run.append(place)
+            if not place or self._gaps[place - 1] not in (SPACE, HYPHEN):
+                break
+            place -= 1
+        return run[::-1]
+
+    def _before(self, place: int) -> int:
+        """Place of the preposition that a noun phrase hangs on; -1 for none."""
+        place -= 1
+        while place >= 0 and self._gaps[place] in (SPACE, HYPHEN):
+            if self._words[place].lower() in _PREPOSITIONS:
+                return place
+            if self._kinds[place] == CONJUNCTION:
+                return -1
+            place -= 1
+        return -1
+
+    def _predicates(self, copula: int) -> Iterator[list[int]]:
+        """Each of the qualities that are listed behind the verb; an adverb before one may belong to it."""
+        place = copula + 1
+        for number in range(_ELEMENTS):
+            while self._follows(place, SPACE) and self._is_passed(place):
+                place += 1
+            run = self._qualities(place, is_first=not number)
+            if not run:
+                return
+            if all(self._slots[one] for one in run):
+                yield run
+                if self._slots[place - 1] and _is_adverb(self._words[place - 1]):
+                    yield [place - 1, *run]
+            place = run[-1] + 1
+            if self._follows(place, SPACE, COMMA) and self._kinds[place] == CONJUNCTION:
+                place += 1
+            elif not self._follows(place, COMMA):
+                return
+
+    def _is_passed(self, place: int) -> bool:
+        return self._words[place] in _PASSED or _is_adverb(self._words[place])
+
+    def _follows(self, place: int, *gaps: int) -> bool:
+        """Whether there is a word at a place, after one of these gaps."""
+        return place < len(self._words) and self._gaps[place - 1] in gaps
+
+    def _qualities(self, place: int, *, is_first: bool) -> list[int]:
+        """Content words from a place on that are all of their phrase."""
+        run: list[int] = []
+        while (
+            place < len(self._words)
+            and self._kinds[place] == CONTENT
+            and not _is_adverb(self._words[place])
+            and len(run) < _QUALITIES
+        ):
+            run.append(place)
+            place += 1
+            if not self._follows(place, SPACE, HYPHEN):
+                return run
+        if place >= len(self._words) or self._kinds[place] != CONTENT or _is_adverb(self._words[place]):
+            return run
+        language = self._lexicon.language
+        return run if is_first and language.is_common(language.word(self._words[place])) else []
+
+
+def verb_of(places: Sequence[int], words: Sequence[str]) -> int:
+    """Which of some places in order is the first behind a verb that stands between them; 0 for none."""
+    for at in range(1, len(places)):
+        if not COPULAS.isdisjoint(words[places[at - 1] + 1 : places[at]]):
+            return at
+    return 0
+
+
+def _is_adverb(word: str) -> bool:
+    return word.endswith("ly")
+
+
+def is_listed(place: int, words: Sequence[str]) -> bool:
+    """Whether a quality is not the first behind its verb: it stands for the whole finding."""
+    while words[place - 1] in _PASSED or _is_adverb(words[place - 1]):
+        place -= 1
+        if words[place] in COPULAS:
+            return False
+    return True

@@ -1,0 +1,66 @@
+"""Findings stated by a verb, and findings of a list that share words."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.curation.concepts.test_native import Open, found
+
+NAMES = (
+    "1=Dystrophic nails", "2=Enlarged kidney", "3=Downturned corners of mouth", "4=Thin skin", "5=Dry skin",
+    "6=Posteriorly rotated ears", "7=Small mouth", "8=Brittle hair", "9=Prolonged bleeding time", "10=Fever",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("The nails were dystrophic.", [("nails were dystrophic", "T:1")]),
+        (
+            "Her nails had become severely dystrophic by then",
+            [("nails had become severely dystrophic", "T:1")],
+        ),
+        ("Both kidneys appeared to be enlarged on ultrasound", [("kidneys appeared to be enlarged", "T:2")]),
+        ("The corners of the mouth were downturned", [("corners of the mouth were downturned", "T:3")]),
+        ("Skin that was thin and very dry", [("Skin that was thin", "T:4"), ("dry", "T:5")]),
+        ("The ears were low, large and posteriorly rotated", [("posteriorly rotated", "T:6")]),
+        ("The hair, which is sparse or brittle", [("brittle", "T:8")]),
+        ("The bleeding time was prolonged", [("bleeding time was prolonged", "T:9")]),
+    ],
+)
+def test_a_quality_behind_a_verb_is_said_of_its_subject(
+    matcher: Open, text: str, expected: list[tuple[str, str]]
+) -> None:
+    assert found(matcher(*NAMES), text) == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The nails were not dystrophic",
+        "The kidney was neither enlarged nor tender",
+        "A cyst of the kidney was enlarged",
+        "The boy with a cyst in the kidney was enlarged",
+        "The corner of the mouth was small",
+        "The skin was treated, and the hair of a thin boy was dry",
+        "The nails were examined. Dystrophic hair was seen",
+        "The nails were dystrophic hair roots",
+        "The nails were a dystrophic mass",
+    ],
+)
+def test_a_quality_that_is_denied_or_said_of_something_else_is_not(matcher: Open, text: str) -> None:
+    assert found(matcher(*NAMES), text) == []
+
+
+def test_findings_of_a_list_stand_beside_each_other(matcher: Open) -> None:
+    opened = matcher("1=Tonic seizure", "2=Myoclonic seizure", "3=Atonic seizure", "4=Seizure")
+    assert found(opened, "tonic, myoclonic and atonic seizures") == [
+        ("tonic, myoclonic and atonic seizures", "T:1"),
+        ("myoclonic and atonic seizures", "T:2"),
+        ("atonic seizures", "T:3"),
+    ]
+    assert found(opened, "tonic and atonic seizures; a seizure") == [
+        ("tonic and atonic seizures", "T:1"),
+        ("atonic seizures", "T:3"),
+        ("seizure", "T:4"),
+    ]
