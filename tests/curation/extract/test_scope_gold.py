@@ -31,12 +31,14 @@ def test_halves_are_cut_by_the_hash_of_the_id_and_hold_ids_and_labels_alone(half
     assert {row["label"] for row in rows} == LABELS | {"unclear"}
 
 
-def test_what_was_drawn_at_random_is_of_the_test_half_and_new() -> None:
-    rows = marks("test")["random"]
+@pytest.mark.parametrize("half", ["dev", "test"])
+def test_what_was_drawn_at_random_is_of_its_half_and_new(half: str) -> None:
+    rows = marks(half)["random"]
     assert len(rows) > 200
-    assert {half_of(row["id"]) for row in rows} == {"test"}
+    assert {half_of(row["id"]) for row in rows} == {half}
     assert {row["label"] for row in rows} == LABELS | {"unclear"}
-    assert not {row["id"] for row in rows} & {row["id"] for row in marks("test")["articles"]}
+    others = (row for name, rows in marks(half).items() if name != "random" for row in rows)
+    assert not {row["id"] for row in rows} & {row["id"] for row in others}
 
 
 def test_what_weights_are_learned_from_is_never_scored() -> None:
