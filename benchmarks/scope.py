@@ -185,10 +185,10 @@ def section() -> list[str]:
         "## Scope gate",
         "",
         "Is an article about human medicine? One developer's marks (`tests/gold/README.md`), split by hash "
-        "of the id. Weights learned with the dev half, but for what was drawn at random; `unclear` "
-        "articles left out, and notices (corrections), which leave before. In brackets 95 % Wilson intervals; before: the points for listed "
-        "words of version 4, whose words had been written with the shared articles of both halves in view. "
-        "Invented articles are short and mostly edges. "
+        "of the id. Weights learned with the dev half, but for what was drawn at random; `unclear` articles "
+        "left out, and notices (corrections), which leave before. In brackets 95 % Wilson intervals; before: "
+        "the points for listed words of version 4, whose words had been written with the shared articles of "
+        "both halves in view. Invented articles are short and mostly edges. "
         "`python -m benchmarks.scope`",
         "",
         "| articles | half | recall before | recall | precision before | precision | reason right |",
