@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import threading
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
@@ -290,7 +291,8 @@ def _beside(text: str, spans: Spans, base: int) -> Iterator[Span]:
     gives way: "many [chronic diseases]".
     """
     several = {span for span in spans if " " in text[span[0] - base : span[1] - base]}
-    whole = [span for span in several if spans[span][1] == 1.0]
+    whole = [span for span in spans if span in several and spans[span][1] == 1.0]
+    begins = [start for start, _ in whole]
     reached = listed = -1
     for start, end in spans:
         if spans[start, end][1] == 1.0:
@@ -301,7 +303,9 @@ def _beside(text: str, spans: Spans, base: int) -> Iterator[Span]:
             if end > reached:
                 yield start, end
                 listed = max(listed, end)
-        elif start >= reached and not any(start <= first and last <= end for first, last in whole):
+        elif start >= reached and not any(
+            last <= end for _, last in whole[bisect_left(begins, start) : bisect_left(begins, end)]
+        ):
             yield start, end
             reached = end
 

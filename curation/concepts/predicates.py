@@ -33,6 +33,8 @@ _PREPOSITIONS = _OF | frozenset(
     {"with", "without", "from", "to", "for", "by", "on", "at", "after", "before", "during", "between", "into"}
 )
 _NOUNS, _QUALITIES, _ELEMENTS = 4, 3, 3
+_REACH = 8
+"""Words looked at in one direction: a text of verbs alone takes no longer than another."""
 
 
 class Predicates:
@@ -62,8 +64,8 @@ class Predicates:
 
     def _subject(self, copula: int) -> list[int]:
         """The noun before the verb; where it is part of another, that comes behind it."""
-        place = copula - 1
-        while place > 0 and self._words[place] in _GROUP and self._gaps[place] == SPACE:
+        place, least = copula - 1, max(copula - _REACH, 0)
+        while place > least and self._words[place] in _GROUP and self._gaps[place] == SPACE:
             place -= 1
         if place and self._words[place] in _WHICH:  # a gap is hard before "that" as before an article
             place -= 1
@@ -94,8 +96,9 @@ class Predicates:
 
     def _before(self, place: int) -> int:
         """Place of the preposition that a noun phrase hangs on; -1 for none."""
+        least = max(place - _REACH, 0)
         place -= 1
-        while place >= 0 and self._gaps[place] in (SPACE, HYPHEN):
+        while place >= least and self._gaps[place] in (SPACE, HYPHEN):
             if self._words[place].lower() in _PREPOSITIONS:
                 return place
             if self._kinds[place] == CONJUNCTION:
@@ -107,7 +110,7 @@ class Predicates:
         """Each of the qualities that are listed behind the verb; an adverb before one may belong to it."""
         place = copula + 1
         for number in range(_ELEMENTS):
-            while self._follows(place, SPACE) and self._is_passed(place):
+            while place <= copula + _REACH and self._follows(place, SPACE) and self._is_passed(place):
                 place += 1
             run = self._qualities(place, is_first=not number)
             if not run:

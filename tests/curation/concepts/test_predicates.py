@@ -52,6 +52,22 @@ def test_a_quality_that_is_denied_or_said_of_something_else_is_not(matcher: Open
     assert found(matcher(*NAMES), text) == []
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "was ",
+        "fever was ",
+        "was very ",
+        "fever is to be ",
+        "nails of mouth was thin ",
+        "Dry skin. The skin was thin. ",
+    ],
+)
+def test_a_text_of_nothing_else_takes_no_longer(matcher: Open, text: str) -> None:
+    """Words looked at are bounded in number: read in squares, this would take hours."""
+    matcher(*NAMES).find(text * 100_000)
+
+
 def test_findings_of_a_list_stand_beside_each_other(matcher: Open) -> None:
     opened = matcher("1=Tonic seizure", "2=Myoclonic seizure", "3=Atonic seizure", "4=Seizure")
     assert found(opened, "tonic, myoclonic and atonic seizures") == [
