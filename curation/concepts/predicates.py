@@ -37,8 +37,8 @@ _REACH = 8
 """Words looked at in one direction: a text of verbs alone takes no longer than another."""
 
 
-class Predicates:
-    """Readings of one batch of words.
+class Placed:
+    """One batch of words, each known by its place.
 
     Args:
         words: the words.
@@ -53,6 +53,10 @@ class Predicates:
     ) -> None:
         self._words, self._slots, self._kinds, self._gaps = words, slots, kinds, gaps
         self._lexicon = lexicon
+
+
+class Predicates(Placed):
+    """Readings of what a batch of words states."""
 
     def at(self, copula: int) -> Iterator[list[int]]:
         """Places of the words of each reading of a verb: the noun, what it is part of, the quality."""

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from curation.concepts.lexicon import ARTICLE, CONJUNCTION, CONTENT, LIGHT, UNKNOWN, Lexicon
+from curation.concepts.lexicon import ARTICLE, CONJUNCTION, CONTENT, LIGHT, UNKNOWN
 from curation.concepts.names import may_join
 from curation.concepts.normalise import ADJECTIVE
-from curation.concepts.predicates import COPULAS, Predicates
+from curation.concepts.predicates import COPULAS, Placed, Predicates
 from curation.concepts.scripts import COMMA, HARD, HYPHEN, SLASH, SOFT, SPACE
 
 Array = npt.NDArray[Any]
@@ -35,22 +35,8 @@ _PARTING = (COMMA, SLASH, SOFT)
 _LEFT, _SKIPPED, _RIGHT, _ELEMENTS = 3, 2, 3, 5
 
 
-class Readings:
-    """Other readings of one batch of words.
-
-    Args:
-        words: the words.
-        slots: their slots.
-        kinds: their kinds.
-        gaps: class of the gap after each word but the last.
-        lexicon: of their language.
-    """
-
-    def __init__(
-        self, words: Sequence[str], slots: Sequence[int], kinds: Array, gaps: Sequence[int], lexicon: Lexicon
-    ) -> None:
-        self._words, self._slots, self._gaps, self._lexicon = words, slots, gaps, lexicon
-        self._kinds = kinds
+class Readings(Placed):
+    """Other readings of one batch of words."""
 
     def all(self, slots: Array, gaps: Array) -> Iterator[list[Item]]:
         """Every other reading; slots and gaps as arrays tell where to look."""
