@@ -12,15 +12,17 @@ from typing import NamedTuple
 
 from curation.concepts.english import participle_root
 from curation.concepts.hashes import COMMA_AFTER, sequence_hash
+from curation.concepts.laboratory import ways_of_value
 from curation.concepts.normalise import Language, Word
 from curation.concepts.scripts import COMMA, HYPHEN, gap_class, is_unspaced, split
 
 LONGEST = 16
 LONGEST_UNSPACED = 32
 """Content words (characters of unspaced scripts) of the longest name that is indexed."""
-PREFERRED, CASED, VARIANT, PARTIAL, LOOSE, COMMAS = 1, 2, 4, 8, 16, 32
+PREFERRED, CASED, VARIANT, PARTIAL, LOOSE, COMMAS, BLOOD = 1, 2, 4, 8, 16, 32, 64
 """Flags of an index row: a label; matched in its own capitals only; reached by another key than its own; by
-one that leaves a word out; a synonym said to be broader, narrower or related; a name with commas."""
+one that leaves a word out; a synonym said to be broader, narrower or related; a name with commas; one
+reached by a key that leaves out that a value is one of blood."""
 LOOSE_TYPES = frozenset({"BROAD", "NARROW", "RELATED"})
 PERMUTED = "PM"
 """Term type of a name that is another of its concept with its words in another order."""
@@ -119,6 +121,8 @@ def _keys(
         ways.append(([word for word in own if word.key != "morphology"], PARTIAL))
     if language.code == "en" and len(own) > 2 and own[0].folded in _VAGUE:
         ways.append((own[1:], PARTIAL))
+    if language.code == "en":
+        ways += [(way, VARIANT if is_placed else PARTIAL | BLOOD) for way, is_placed in ways_of_value(own)]
     seen: set[tuple[int, ...]] = set()
     for way, flags in ways:
         hashes = tuple([word.key_hash for word in way])

@@ -16,9 +16,10 @@ import numpy as np
 
 from curation.concepts.disambiguate import Reading, best, choose, evidence
 from curation.concepts.judge import EXACT, FORM, REORDERED, TYPO, cuts_katakana, judge, penalty_of
+from curation.concepts.laboratory import is_in_blood
 from curation.concepts.lexicon import Lexicon
 from curation.concepts.matcher import Match
-from curation.concepts.names import CASED
+from curation.concepts.names import BLOOD, CASED
 from curation.concepts.normalise import base_language, language_of, rules
 from curation.concepts.persons import is_said_of_person
 from curation.concepts.scripts import gap_class, is_unspaced
@@ -218,7 +219,14 @@ class NativeMatcher:
         text, code = batch.text, batch.lexicon.language.code
         start, end, row = found.starts[place], found.ends[place], found.rows[place]
         words, is_guess = found.texts[place] or text[start:end], found.guessed[place]
-        is_said = code == "en" and words.isalpha() and self._is_said(words, text, start, end)
+        first, last = batch.bounds(start)
+        if self._flags[row] & BLOOD and not is_in_blood(words, text[first:last], start - first, end - first):
+            return None
+        is_said = (
+            code == "en"
+            and words.isalpha()
+            and self._is_said(words, text[first:last], start - first, end - first)
+        )
         goes_on = code == "en" and _goes_on(batch, end)
         known = words, row, is_guess, found.texts[place] is None, is_said, goes_on
         if known not in self._judged:

@@ -52,7 +52,7 @@ ROMAN_LETTER = {"i": "1", "v": "5", "x": "10"}
 """Numbers only after a word that counts: 'type I', 'stage V'."""
 
 
-RULES = 2
+RULES = 3
 """Version of the code that makes forms of words; the lists it reads are hashed."""
 
 
@@ -97,6 +97,7 @@ def _lists() -> Mapping[str, frozenset[str]]:
 class _Families:
     nouns: Mapping[str, str]
     organs: frozenset[str]
+    nouns_of_organs: frozenset[str]
     adjectives: frozenset[str]
     findings: frozenset[str]
     qualities: frozenset[str]
@@ -118,6 +119,7 @@ def _families() -> _Families:
     return _Families(
         nouns,
         frozenset(organs),
+        frozenset(organs.values()),
         frozenset(findings),
         frozenset(findings.values()),
         _with_families({*qualities, *map(fold_english, loaded["qualities"])}, mined["near"]),
@@ -216,6 +218,10 @@ class Language:
         """Whether a noun names a finding whose adjective stands before what it is found on."""
         families = _families()
         return self.code == "en" and (noun in families.findings or noun.endswith(_FINDINGS))
+
+    def is_organ(self, noun: str) -> bool:
+        """Whether a noun is a part of the body."""
+        return self.code == "en" and noun in _families().nouns_of_organs
 
     def is_quality(self, noun: str) -> bool:
         """Whether a word is a quality or has one: "abnormal", "abnormality"."""

@@ -12,6 +12,7 @@ from typing import Any
 import numpy.typing as npt
 
 from curation.concepts.lexicon import CONJUNCTION, CONTENT, Lexicon
+from curation.concepts.normalise import ADJECTIVE
 from curation.concepts.scripts import COMMA, HYPHEN, SPACE
 
 Array = npt.NDArray[Any]
@@ -32,6 +33,7 @@ _OF, _WHICH = frozenset({"of", "in"}), frozenset({"that", "which"})
 _PREPOSITIONS = _OF | frozenset(
     {"with", "without", "from", "to", "for", "by", "on", "at", "after", "before", "during", "between", "into"}
 )
+_SINGULAR = frozenset({"is", "was", "becomes", "appears", "remains", "seems", "has"})
 _NOUNS, _QUALITIES, _ELEMENTS = 4, 3, 3
 _REACH = 8
 """Words looked at in one direction: a text of verbs alone takes no longer than another."""
@@ -59,34 +61,56 @@ class Predicates(Placed):
     """Readings of what a batch of words states."""
 
     def at(self, copula: int) -> Iterator[list[int]]:
-        """Places of the words of each reading of a verb: the noun, what it is part of, the quality."""
+        """Places of the words of each reading of a verb: what the noun is part of, the noun, the quality."""
         if 0 < copula < len(self._gaps):
-            nouns = self._subject(copula)
+            nouns, wholes = self._subject(copula)
             if nouns:
+                subjects = [[*wholes, *noun] for noun in (nouns, *self._listed(nouns[0], copula))]
                 for qualities in self._predicates(copula):
-                    yield [*nouns, *qualities]
+                    for subject in subjects:
+                        yield [*subject, *qualities]
 
-    def _subject(self, copula: int) -> list[int]:
-        """The noun before the verb; where it is part of another, that comes behind it."""
+    def _subject(self, copula: int) -> tuple[list[int], list[int]]:
+        """The noun before the verb, and the one that it is part of, if any."""
         place, least = copula - 1, max(copula - _REACH, 0)
         while place > least and self._words[place] in _GROUP and self._gaps[place] == SPACE:
             place -= 1
         if place and self._words[place] in _WHICH:  # a gap is hard before "that" as before an article
             place -= 1
         elif self._gaps[place] != SPACE:
-            return []
+            return [], []
         nouns = self._run(place)
         if not nouns:
-            return []
+            return [], []
         before = self._before(nouns[0])
         if before < 0:
-            return nouns
+            return nouns, []
         if self._words[before] not in _OF or not before or self._gaps[before - 1] != SPACE:
-            return []
-        wholes = self._run(before - 1)
-        if not wholes or self._before(wholes[0]) >= 0:
-            return []
-        return [*nouns, *wholes]
+            return [], []
+        parts = self._run(before - 1)
+        if not parts or self._before(parts[0]) >= 0:
+            return [], []
+        return parts, nouns
+
+    def _listed(self, last: int, copula: int) -> Iterator[list[int]]:
+        """The nouns of a list that ends with the one at a place: "[copper] and [iron] were low".
+
+        Only before a plural verb, so that "pubic and axillary hair was" lists no hair.
+        """
+        place = last - 1
+        if self._words[copula] in _SINGULAR or place < 1 or self._kinds[place] != CONJUNCTION:
+            return
+        for _ in range(_ELEMENTS):
+            place -= 1
+            if place < 0 or self._gaps[place] not in (SPACE, COMMA):
+                return
+            nouns = self._run(place)
+            if not nouns or ADJECTIVE.search(self._words[place]):
+                return
+            yield nouns
+            place = nouns[0]
+            if not place or self._gaps[place - 1] != COMMA:
+                return
 
     def _run(self, place: int) -> list[int]:
         """Known content words up to a place, in order."""

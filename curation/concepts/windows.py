@@ -68,6 +68,12 @@ class Batch:
         ends = np.cumsum(np.fromiter(map(len, parts), dtype=np.int64, count=len(parts)))
         self.starts, self.ends = ends[0:-1:2], ends[1::2]
 
+    def bounds(self, offset: int) -> tuple[int, int]:
+        """Where the text that an offset lies in begins and ends."""
+        place = int(self.bases.searchsorted(offset, side="right"))
+        last = int(self.bases[place]) if place < len(self.bases) else len(self.text)
+        return int(self.bases[place - 1]), last
+
     def _number(self) -> None:
         """Read 'I', 'V' and 'X' as numbers after a counting word."""
         language = self.lexicon.language

@@ -1,0 +1,156 @@
+"""Values of laboratories: "raised lactate" names "Increased circulating lactate concentration". English only.
+
+A vocabulary says what was measured, where and in what unit; who writes says what was measured. The index has
+a key for each way to say where, and one that says nothing, which stands for blood (:data:`names.BLOOD`):
+that is checked in the text, for "raised lactate in the cerebrospinal fluid" is another finding.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from curation.concepts.normalise import Word, language_of
+from curation.concepts.predicates import COPULAS
+
+_CHANGES = frozenset({"increas", "decreas"})
+_MEASURES = frozenset({"concentration", "level"})
+_BLOOD = (("circulating",), ("serum",), ("plasma",), ("blood",))
+_NOWHERE: tuple[tuple[str, ...], ...] = ((),)
+_PLACES = (_BLOOD, (("urine",),), (("csf",), ("cerebrospinal", "fluid"), ("spinal", "fluid")))
+"""The words for each place that is measured in."""
+_OF_BLOOD = frozenset({"circulating", "circulation", "serum", "sera", "plasma", "blood"})
+_SPECIMENS = frozenset(
+    {"csf", "fluid", "cerebrospinal", "urine", "urinary", "saliva", "salivary", "sweat", "stool", "stools"}
+    | {
+        "faeces",
+        "feces",
+        "faecal",
+        "fecal",
+        "tissue",
+        "tissues",
+        "cell",
+        "cells",
+        "intracellular",
+        "fibroblast",
+    }
+    | {"fibroblasts", "leukocyte", "leukocytes", "leucocyte", "leucocytes", "lymphocyte", "lymphocytes"}
+    | {
+        "erythrocyte",
+        "erythrocytes",
+        "platelet",
+        "platelets",
+        "biopsy",
+        "culture",
+        "cultures",
+        "medium",
+        "bile",
+    }
+    | {
+        "effusion",
+        "aspirate",
+        "semen",
+        "seminal",
+        "amniotic",
+        "dialysate",
+        "effluent",
+        "diet",
+        "dietary",
+        "milk",
+    }
+    | {"water", "soil", "food", "mitochondrial", "mitochondria", "cytosol", "cytosolic", "tumour", "tumor"}
+)
+_AFTER_NOUNS = COPULAS | frozenset(
+    {
+        "has",
+        "have",
+        "had",
+        "may",
+        "might",
+        "can",
+        "could",
+        "will",
+        "would",
+        "did",
+        "does",
+        "do",
+        "that",
+        "which",
+    }
+    | {"who", "when", "while", "where", "whereas", "but", "than", "because", "since", "although", "if", "not"}
+    | {"during", "after", "before", "without", "despite", "among", "between", "throughout", "until", "within"}
+    | {"over", "under", "only", "alone", "too", "also", "even", "they", "he", "she", "we", "suggested"}
+    | {"suggesting", "suggests", "persisted", "compared", "consistent", "relative", "respectively"}
+)
+"""Words that follow a noun phrase and are not of it."""
+_WORD = re.compile(r"[^\W\d_]+")
+_CLAUSE = re.compile(r"[.;:,()](?:\s|\Z)|\b(?:but|whereas|while|although)\b")
+_RUNS_ON = re.compile(r"[ -](?!(?:and|or)\b)([^\W\d_]+)")
+_COMPOUND = re.compile(r"\b(?:high|low|elevated|reduced)-\w", re.IGNORECASE)
+_STATE = re.compile(r"(?:\w+ed|high|low)\b", re.IGNORECASE)
+_REACH = 90
+
+
+def ways_of_value(words: Sequence[Word]) -> Iterator[tuple[list[Word], bool]]:
+    """Other ways to say a name that says that a value is changed, and whether they say where it is.
+
+    >>> name = language_of("en").words("Increased circulating lactate concentration".split())
+    >>> [" ".join(word.key for word in way) for way, is_placed in ways_of_value(name) if not is_placed]
+    ['increas lactate', 'increas lactate level', 'increas lactate concentration']
+    """
+    keys = {word.key for word in words}
+    if _CHANGES.isdisjoint(keys) or len(keys) < len(words):
+        return
+    places, said = next(
+        ((places, said) for places in _PLACES for place in places if (said := _keys(place)) <= keys),
+        (_NOWHERE, set[str]()),
+    )
+    if not said and _MEASURES.isdisjoint(keys):
+        return
+    values = [word for word in words if word.key not in said | _MEASURES]
+    if len(values) > 1:
+        word = language_of("en").word
+        may_lack = places is _BLOOD and (said != _keys(("blood",)) or not _MEASURES.isdisjoint(keys))
+        for place in [*places, ()] if may_lack else places:
+            for measure in ((), ("level",), ("concentration",)):
+                yield [*values, *map(word, place), *map(word, measure)], bool(place)
+
+
+def _keys(words: Sequence[str]) -> set[str]:
+    return {language_of("en").word(word).key for word in words}
+
+
+def is_in_blood(words: str, text: str, start: int, end: int) -> bool:
+    """Whether a value that says not where it was measured was measured in blood, and found so.
+
+    Not where the phrase goes on ("raised lactate production"), where its clause names another specimen or an
+    organ, or where it is a change that something makes ("a decrease in lactate").
+
+    Args:
+        words: the words of the value; what a verb states of it stands before it.
+        text: the text.
+        start: where the value begins.
+        end: where it ends.
+    """
+    language = language_of("en")
+    if not _STATE.match(words):
+        return False
+    following = _RUNS_ON.match(text, end)
+    if following is not None and language.word(following[1]).key and following[1].lower() not in _AFTER_NOUNS:
+        return False
+    if _COMPOUND.search(text, start, end):
+        return False  # "a low-sodium diet"
+    behind = text[end : end + _REACH]
+    stop = _CLAUSE.search(behind)
+    before = text[max(start - _REACH, 0) : start]
+    begins = [found.end() for found in _CLAUSE.finditer(before)]
+    for word in (
+        *_WORD.findall(behind[: stop.start()] if stop else behind),
+        *reversed(_WORD.findall(before[begins[-1] :] if begins else before)),
+    ):
+        folded = language.word(word)
+        if folded.folded in _OF_BLOOD:
+            return True
+        if folded.folded in _SPECIMENS or language.is_organ(folded.noun):
+            return False
+    return True
