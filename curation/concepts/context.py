@@ -11,11 +11,12 @@ import functools
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from operator import itemgetter
 from typing import Any
 
 from curation.concepts.context_rules import FLAGS, Direction, Flag, Hit, Lexicon, Phrase, tables
+from curation.concepts.predicates import is_denied
 from curation.extract.sentences import sentence_spans
 
 Span = tuple[int, int]
@@ -196,7 +197,15 @@ def assign(text: str, spans: Sequence[Span], language: str = "en") -> list[Conte
         language: BCP-47.
     """
     found = rules(language)
-    return [_PLAIN] * len(spans) if found is None else found.assign(text, spans)
+    if found is None:
+        return [_PLAIN] * len(spans)
+    contexts = found.assign(text, spans)
+    if language.split("-")[0].lower() != "en":
+        return contexts
+    return [
+        replace(context, is_negated=True) if is_denied(text, *span) else context
+        for context, span in zip(contexts, spans, strict=True)
+    ]
 
 
 def _lowered(text: str) -> str:

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from curation.concepts.normalise import Word, language_of
-from curation.concepts.predicates import COPULAS
+from curation.concepts.predicates import AFTER_NOUNS
 
 _CHANGES = frozenset({"increas", "decreas"})
 _MEASURES = frozenset({"concentration", "level"})
@@ -60,34 +60,11 @@ _SPECIMENS = frozenset(
     }
     | {"water", "soil", "food", "mitochondrial", "mitochondria", "cytosol", "cytosolic", "tumour", "tumor"}
 )
-_AFTER_NOUNS = COPULAS | frozenset(
-    {
-        "has",
-        "have",
-        "had",
-        "may",
-        "might",
-        "can",
-        "could",
-        "will",
-        "would",
-        "did",
-        "does",
-        "do",
-        "that",
-        "which",
-    }
-    | {"who", "when", "while", "where", "whereas", "but", "than", "because", "since", "although", "if", "not"}
-    | {"during", "after", "before", "without", "despite", "among", "between", "throughout", "until", "within"}
-    | {"over", "under", "only", "alone", "too", "also", "even", "they", "he", "she", "we", "suggested"}
-    | {"suggesting", "suggests", "persisted", "compared", "consistent", "relative", "respectively"}
-)
-"""Words that follow a noun phrase and are not of it."""
 _WORD = re.compile(r"[^\W\d_]+")
 _CLAUSE = re.compile(r"[.;:,()](?:\s|\Z)|\b(?:but|whereas|while|although)\b")
 _RUNS_ON = re.compile(r"[ -](?!(?:and|or)\b)([^\W\d_]+)")
 _COMPOUND = re.compile(r"\b(?:high|low|elevated|reduced)-\w", re.IGNORECASE)
-_STATE = re.compile(r"(?:\w+ed|high|low)\b", re.IGNORECASE)
+_STATE = re.compile(r"(?:\w+ed|high|low|undetectable)\b", re.IGNORECASE)
 _REACH = 90
 
 
@@ -114,6 +91,9 @@ def ways_of_value(words: Sequence[Word]) -> Iterator[tuple[list[Word], bool]]:
         for place in [*places, ()] if may_lack else places:
             for measure in ((), ("level",), ("concentration",)):
                 yield [*values, *map(word, place), *map(word, measure)], bool(place)
+            if "decreas" in keys:
+                bare = [word("undetectable") if value.key == "decreas" else value for value in values]
+                yield [*bare, *map(word, place)], bool(place)
 
 
 def _keys(words: Sequence[str]) -> set[str]:
@@ -136,7 +116,7 @@ def is_in_blood(words: str, text: str, start: int, end: int) -> bool:
     if not _STATE.match(words):
         return False
     following = _RUNS_ON.match(text, end)
-    if following is not None and language.word(following[1]).key and following[1].lower() not in _AFTER_NOUNS:
+    if following is not None and language.word(following[1]).key and following[1].lower() not in AFTER_NOUNS:
         return False
     if _COMPOUND.search(text, start, end):
         return False  # "a low-sodium diet"

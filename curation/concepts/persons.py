@@ -19,13 +19,14 @@ _BESIDE = re.compile(rf"[ ]{_PERSON}\b", re.IGNORECASE)
 _SAID = re.compile(
     rf"\b(?:(?:{_PERSON}|he|she|they|who)\b(?:[ ][\w-]+){{0,4}}?|"
     r"(?:both|all|one|two|three|four)(?: of (?:them|these|whom))?)[ ]"
-    r"(?:is|are|was|were|be|been|bec[ao]mes?|remain(?:s|ed)?|appear(?:s|ed)?|seem(?:s|ed)?)[ ]"
-    rf"{_DEGREE}(?:[\w-]+(?:,|,? and|,? or|,? but)[ ]{_DEGREE}){{0,3}}\Z",
+    r"(?:is|are|was|were|be|been|bec[ao]mes?|remain(?:s|ed)?|appear(?:s|ed)?|seem(?:s|ed)?)"
+    rf"(?: found| noted)?[ ]{_DEGREE}"
+    rf"(?:[\w-]+(?:[ ]\([^()]{{1,40}}\))?(?:,|,? and|,? or|,? but)[ ]{_DEGREE}){{0,3}}\Z",
     re.IGNORECASE,
 )
 _END = re.compile(
-    r"(?:\Z|[.,;:)]|[ ](?:and|or|but|with|at|since|from|in|on|for|after|during|by|when|while|as|because|"
-    r"although|until|before|throughout)\b)"
+    r"(?:\Z|[.,;:)]|[ ](?:\(|(?:and|or|but|with|at|since|from|in|on|for|after|during|by|when|while|as|"
+    r"because|although|until|before|throughout)\b))"
 )
 _REACH = 120
 

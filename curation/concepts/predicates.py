@@ -1,11 +1,13 @@
 """Findings stated by a verb: "the nails were dystrophic" read as "dystrophic nails". English only.
 
 The noun is the head of the subject: "the corners of the mouth were downturned" are "downturned corners", or
-"downturned corners of the mouth", no "downturned mouth". What is denied by a word inside is not read.
+"downturned corners of the mouth", no "downturned mouth". What is denied ("were not dystrophic") is read too,
+and :func:`is_denied` tells.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -24,10 +26,64 @@ _AUXILIARIES = frozenset(
     {"has", "have", "had", "may", "might", "can", "could", "will", "would", "to"}
     | {"found", "noted", "felt", "judged", "considered", "thought"}
 )
-_GROUP = COPULAS | _AUXILIARIES
+_DENIALS = frozenset({"not", "never"})
+_GROUP = COPULAS | _AUXILIARIES | _DENIALS
 _PASSED = _GROUP | frozenset(
     {"very", "also", "both", "all", "each", "more", "most", "much", "quite", "rather", "somewhat", "often"}
     | {"still", "then", "now", "too", "even", "only"}
+)
+AFTER_NOUNS = COPULAS | frozenset(
+    {
+        "has",
+        "have",
+        "had",
+        "may",
+        "might",
+        "can",
+        "could",
+        "will",
+        "would",
+        "did",
+        "does",
+        "do",
+        "that",
+        "which",
+    }
+    | {
+        "who",
+        "when",
+        "while",
+        "where",
+        "whereas",
+        "but",
+        "than",
+        "because",
+        "since",
+        "although",
+        "though",
+        "if",
+    }
+    | {"not", "during", "after", "before", "without", "despite", "among", "between", "throughout", "until"}
+    | {
+        "within",
+        "under",
+        "over",
+        "only",
+        "alone",
+        "too",
+        "also",
+        "even",
+        "they",
+        "he",
+        "she",
+        "we",
+        "suggested",
+    }
+    | {"suggesting", "suggests", "persisted", "compared", "consistent", "relative", "respectively"}
+)
+"""Words that follow a noun phrase, or a quality that a verb states, and are not of it."""
+_DENIED = re.compile(
+    rf"\b(?:{'|'.join(sorted(COPULAS | _AUXILIARIES))})(?: \w+ly)? (?:not(?! only\b)|never)\b", re.IGNORECASE
 )
 _OF, _WHICH = frozenset({"of", "in"}), frozenset({"that", "which"})
 _PREPOSITIONS = _OF | frozenset(
@@ -167,6 +223,7 @@ class Predicates(Placed):
             place < len(self._words)
             and self._kinds[place] == CONTENT
             and not _is_adverb(self._words[place])
+            and not (run and self._words[place] in AFTER_NOUNS)
             and len(run) < _QUALITIES
         ):
             run.append(place)
@@ -174,6 +231,8 @@ class Predicates(Placed):
             if not self._follows(place, SPACE, HYPHEN):
                 return run
         if place >= len(self._words) or self._kinds[place] != CONTENT or _is_adverb(self._words[place]):
+            return run
+        if self._words[place] in AFTER_NOUNS:
             return run
         language = self._lexicon.language
         return run if is_first and language.is_common(language.word(self._words[place])) else []
@@ -185,6 +244,15 @@ def verb_of(places: Sequence[int], words: Sequence[str]) -> int:
         if not COPULAS.isdisjoint(words[places[at - 1] + 1 : places[at]]):
             return at
     return 0
+
+
+def is_denied(text: str, start: int, end: int) -> bool:
+    """Whether what lies between two offsets states that something is not so.
+
+    >>> is_denied("The spleen was not palpable", 4, 27)
+    True
+    """
+    return _DENIED.search(text, start, end) is not None
 
 
 def _is_adverb(word: str) -> bool:

@@ -30,6 +30,8 @@ IRON = "iron were low"
         ("Urinary lactate was raised", [("Urinary lactate was raised", "T:3")]),
         ("Hemoglobin was low", [("Hemoglobin was low", "T:6")]),
         ("elevated hepatic iron", [("elevated hepatic iron", "T:8")]),
+        ("Copper was undetectable", [("Copper was undetectable", "T:4")]),
+        ("iron was low under treatment, too", [("iron was low", "T:5")]),
         ("low calcium, high phosphate", [("low calcium", "T:9")]),
     ],
 )
@@ -75,8 +77,8 @@ def test_an_adjective_is_said_of_nobody_in_the_text_before(matcher: Open) -> Non
     ("name", "ways"),
     [
         ("Abnormal circulating lactate concentration", 0),
-        ("Low blood pressure", 12),  # each place with and without a measure, none without a place
-        ("Decreased hemoglobin concentration", 3),
+        ("Low blood pressure", 16),  # each place with and without a measure, none without a place
+        ("Decreased hemoglobin concentration", 4),
         ("Increased serum serum lactate", 0),
         ("Increased concentration", 0),
         ("Elevated CSF protein", 9),

@@ -197,6 +197,8 @@ def test_words_are_not_shared_where_the_second_part_stands_alone(matcher: Open, 
         "the girl was {} at birth",
         "He was severely {}.",
         "two patients, who were obese, short and {}",
+        "he was febrile (38.4 °C), pale and {} (grade 2)",
+        "She was found {} on arrival",
     ],
 )
 def test_an_adjective_said_of_a_person_names_the_finding(matcher: Open, text: str) -> None:
