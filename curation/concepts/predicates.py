@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy.typing as npt
 
-from curation.concepts.lexicon import CONJUNCTION, CONTENT, Lexicon
+from curation.concepts.lexicon import ARTICLE, CONJUNCTION, CONTENT, Lexicon
 from curation.concepts.normalise import ADJECTIVE
 from curation.concepts.scripts import COMMA, HYPHEN, SPACE
 
@@ -33,53 +33,12 @@ _PASSED = _GROUP | frozenset(
     | {"still", "then", "now", "too", "even", "only"}
 )
 AFTER_NOUNS = COPULAS | frozenset(
-    {
-        "has",
-        "have",
-        "had",
-        "may",
-        "might",
-        "can",
-        "could",
-        "will",
-        "would",
-        "did",
-        "does",
-        "do",
-        "that",
-        "which",
-    }
-    | {
-        "who",
-        "when",
-        "while",
-        "where",
-        "whereas",
-        "but",
-        "than",
-        "because",
-        "since",
-        "although",
-        "though",
-        "if",
-    }
-    | {"not", "during", "after", "before", "without", "despite", "among", "between", "throughout", "until"}
-    | {
-        "within",
-        "under",
-        "over",
-        "only",
-        "alone",
-        "too",
-        "also",
-        "even",
-        "they",
-        "he",
-        "she",
-        "we",
-        "suggested",
-    }
-    | {"suggesting", "suggests", "persisted", "compared", "consistent", "relative", "respectively"}
+    {"has", "have", "had", "may", "might", "can", "could", "will", "would", "did", "does", "do"}
+    | {"that", "which", "who", "when", "while", "where", "whereas", "but", "than", "because", "since"}
+    | {"although", "though", "if", "not", "during", "after", "before", "without", "despite", "among"}
+    | {"between", "throughout", "until", "within", "under", "over", "only", "alone", "too", "also"}
+    | {"even", "they", "he", "she", "we", "suggested", "suggesting", "suggests", "persisted"}
+    | {"compared", "consistent", "relative", "respectively"}
 )
 """Words that follow a noun phrase, or a quality that a verb states, and are not of it."""
 _DENIED = re.compile(
@@ -123,8 +82,23 @@ class Predicates(Placed):
             if nouns:
                 subjects = [[*wholes, *noun] for noun in (nouns, *self._listed(nouns[0], copula))]
                 for qualities in self._predicates(copula):
-                    for subject in subjects:
-                        yield [*subject, *qualities]
+                    for place in ([], *self._places_behind(qualities[-1])):
+                        for subject in subjects:
+                            yield [*place, *subject, *qualities]
+
+    def _places_behind(self, last: int) -> Iterator[list[int]]:
+        """Where it is so, if that comes next: "lactate was raised in the [cerebrospinal fluid]"."""
+        place = last + 1
+        if self._follows(place, SPACE) and self._words[place] in _OF:
+            place += 1
+            if place < len(self._words) and self._kinds[place] == ARTICLE:
+                place += 1
+            run: list[int] = []
+            while self._follows(place, SPACE, HYPHEN) and self._is_known(place) and len(run) < _NOUNS:
+                run.append(place)
+                place += 1
+            if run:
+                yield run
 
     def _subject(self, copula: int) -> tuple[list[int], list[int]]:
         """The noun before the verb, and the one that it is part of, if any."""
@@ -171,12 +145,15 @@ class Predicates(Placed):
     def _run(self, place: int) -> list[int]:
         """Known content words up to a place, in order."""
         run: list[int] = []
-        while place >= 0 and self._kinds[place] == CONTENT and self._slots[place] and len(run) < _NOUNS:
+        while place >= 0 and self._is_known(place) and len(run) < _NOUNS:
             run.append(place)
             if not place or self._gaps[place - 1] not in (SPACE, HYPHEN):
                 break
             place -= 1
         return run[::-1]
+
+    def _is_known(self, place: int) -> bool:
+        return bool(self._kinds[place] == CONTENT and self._slots[place])
 
     def _before(self, place: int) -> int:
         """Place of the preposition that a noun phrase hangs on; -1 for none."""
