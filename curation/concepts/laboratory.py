@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from curation.concepts.english import fold_english
 from curation.concepts.normalise import Word, language_of
 from curation.concepts.predicates import AFTER_NOUNS
 
@@ -21,44 +22,12 @@ _PLACES = (_BLOOD, (("urine",),), (("csf",), ("cerebrospinal", "fluid"), ("spina
 """The words for each place that is measured in."""
 _OF_BLOOD = frozenset({"circulating", "circulation", "serum", "sera", "plasma", "blood"})
 _SPECIMENS = frozenset(
-    {"csf", "fluid", "cerebrospinal", "urine", "urinary", "saliva", "salivary", "sweat", "stool", "stools"}
-    | {
-        "faeces",
-        "feces",
-        "faecal",
-        "fecal",
-        "tissue",
-        "tissues",
-        "cell",
-        "cells",
-        "intracellular",
-        "fibroblast",
-    }
-    | {"fibroblasts", "leukocyte", "leukocytes", "leucocyte", "leucocytes", "lymphocyte", "lymphocytes"}
-    | {
-        "erythrocyte",
-        "erythrocytes",
-        "platelet",
-        "platelets",
-        "biopsy",
-        "culture",
-        "cultures",
-        "medium",
-        "bile",
-    }
-    | {
-        "effusion",
-        "aspirate",
-        "semen",
-        "seminal",
-        "amniotic",
-        "dialysate",
-        "effluent",
-        "diet",
-        "dietary",
-        "milk",
-    }
-    | {"water", "soil", "food", "mitochondrial", "mitochondria", "cytosol", "cytosolic", "tumour", "tumor"}
+    fold_english(word)
+    for word in {"csf", "fluid", "cerebrospinal", "urine", "urinary", "saliva", "salivary", "sweat", "stool"}
+    | {"feces", "fecal", "tissue", "cell", "intracellular", "fibroblast", "leukocyte", "lymphocyte"}
+    | {"erythrocyte", "platelet", "biopsy", "culture", "medium", "bile", "effusion", "aspirate"}
+    | {"semen", "seminal", "amniotic", "dialysate", "effluent", "diet", "dietary", "milk", "water"}
+    | {"soil", "food", "mitochondrial", "mitochondria", "cytosol", "cytosolic", "tumor"}
 )
 _WORD = re.compile(r"[^\W\d_]+")
 _CLAUSE = re.compile(r"[.;:,()](?:\s|\Z)|\b(?:but|whereas|while|although)\b")
@@ -131,6 +100,6 @@ def is_in_blood(words: str, text: str, start: int, end: int) -> bool:
         folded = language.word(word)
         if folded.folded in _OF_BLOOD:
             return True
-        if folded.folded in _SPECIMENS or language.is_organ(folded.noun):
+        if folded.inflection in _SPECIMENS or language.is_organ(folded.noun):
             return False
     return True

@@ -219,14 +219,11 @@ class NativeMatcher:
         text, code = batch.text, batch.lexicon.language.code
         start, end, row = found.starts[place], found.ends[place], found.rows[place]
         words, is_guess = found.texts[place] or text[start:end], found.guessed[place]
-        first, last = batch.bounds(start)
-        if self._flags[row] & BLOOD and not is_in_blood(words, text[first:last], start - first, end - first):
+        first, last = batch.around(start, end)
+        beside = text[first:last], start - first, end - first
+        if self._flags[row] & BLOOD and not is_in_blood(words, *beside):
             return None
-        is_said = (
-            code == "en"
-            and words.isalpha()
-            and self._is_said(words, text[first:last], start - first, end - first)
-        )
+        is_said = code == "en" and words.isalpha() and self._is_said(words, *beside)
         goes_on = code == "en" and _goes_on(batch, end)
         known = words, row, is_guess, found.texts[place] is None, is_said, goes_on
         if known not in self._judged:

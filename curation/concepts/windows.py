@@ -29,6 +29,8 @@ _ROMAN = frozenset({*ROMAN_LETTER, *map(str.upper, ROMAN_LETTER)})
 _STEPS = np.arange(LONGEST_UNSPACED)
 _MOST_ROWS = 64
 _CHUNK = 1 << 14
+_AROUND = 200
+"""Characters beside a span that say whether it is what it seems."""
 
 
 class Batch:
@@ -68,11 +70,11 @@ class Batch:
         ends = np.cumsum(np.fromiter(map(len, parts), dtype=np.int64, count=len(parts)))
         self.starts, self.ends = ends[0:-1:2], ends[1::2]
 
-    def bounds(self, offset: int) -> tuple[int, int]:
-        """Where the text that an offset lies in begins and ends."""
-        place = int(self.bases.searchsorted(offset, side="right"))
+    def around(self, start: int, end: int) -> tuple[int, int]:
+        """Offsets around a span, which lie in the same text as it."""
+        place = int(self.bases.searchsorted(start, side="right"))
         last = int(self.bases[place]) if place < len(self.bases) else len(self.text)
-        return int(self.bases[place - 1]), last
+        return max(int(self.bases[place - 1]), start - _AROUND), min(last, end + _AROUND)
 
     def _number(self) -> None:
         """Read 'I', 'V' and 'X' as numbers after a counting word."""
