@@ -14,7 +14,8 @@ from curation.concepts.english import fold_english
 from curation.concepts.normalise import Word, language_of
 from curation.concepts.predicates import AFTER_NOUNS
 
-_CHANGES = frozenset({"increas", "decreas"})
+CHANGES = frozenset({"increas", "decreas"})
+"""Keys of the words that say how a value is changed."""
 _MEASURES = frozenset({"concentration", "level"})
 _BLOOD = (("circulating",), ("serum",), ("plasma",), ("blood",))
 _NOWHERE: tuple[tuple[str, ...], ...] = ((),)
@@ -27,6 +28,21 @@ _SPECIMENS = frozenset(
     | {"feces", "fecal", "tissue", "cell", "intracellular", "fibroblast", "leukocyte", "lymphocyte"}
     | {"erythrocyte", "platelet", "biopsy", "culture", "medium", "bile", "effusion", "aspirate"}
     | {"semen", "seminal", "amniotic", "dialysate", "effluent", "diet", "dietary", "milk", "water"}
+    | {"brain", "cerebral", "hair", "vitreous", "aqueous", "marrow", "membrane", "tear", "plaque", "drain"}
+    | {"ascitic", "ascites", "peritoneal", "pleural", "pericardial", "synovial", "lavage", "sputum", "mucus"}
+    | {
+        "supernatant",
+        "lysate",
+        "homogenate",
+        "extract",
+        "perfusate",
+        "buffer",
+        "bath",
+        "slice",
+        "feed",
+        "air",
+    }
+    | {"pituitary", "adrenal", "nigra", "cortex", "hippocampus", "hypothalamus", "placenta", "cord", "node"}
     | {"soil", "food", "mitochondrial", "mitochondria", "cytosol", "cytosolic", "tumor"}
 )
 _WORD = re.compile(r"[^\W\d_]+")
@@ -34,6 +50,8 @@ _CLAUSE = re.compile(r"[.;:,()](?:\s|\Z)|\b(?:but|whereas|while|although)\b")
 _RUNS_ON = re.compile(r"[ -](?!(?:and|or)\b)([^\W\d_]+)")
 _COMPOUND = re.compile(r"\b(?:high|low|elevated|reduced)-\w", re.IGNORECASE)
 _STATE = re.compile(r"(?:\w+ed|high|low|undetectable)\b", re.IGNORECASE)
+_CHANGED = re.compile(r"\w+ed\b", re.IGNORECASE)
+_LAST_WORD = re.compile(r"([^\W\d_]+) \Z")
 _REACH = 90
 
 
@@ -45,7 +63,7 @@ def ways_of_value(words: Sequence[Word]) -> Iterator[tuple[list[Word], bool]]:
     ['increas lactate', 'increas lactate level', 'increas lactate concentration']
     """
     keys = {word.key for word in words}
-    if _CHANGES.isdisjoint(keys) or len(keys) < len(words):
+    if CHANGES.isdisjoint(keys) or len(keys) < len(words):
         return
     places, said = next(
         ((places, said) for places in _PLACES for place in places if (said := _keys(place)) <= keys),
@@ -69,6 +87,11 @@ def _keys(words: Sequence[str]) -> set[str]:
     return {language_of("en").word(word).key for word in words}
 
 
+def is_of_blood(word: Word) -> bool:
+    """Whether a word says that something is of blood."""
+    return word.folded in _OF_BLOOD
+
+
 def is_in_blood(words: str, text: str, start: int, end: int) -> bool:
     """Whether a value that says not where it was measured was measured in blood, and found so.
 
@@ -89,6 +112,8 @@ def is_in_blood(words: str, text: str, start: int, end: int) -> bool:
         return False
     if _COMPOUND.search(text, start, end):
         return False  # "a low-sodium diet"
+    if _is_done(text[max(start - _REACH, 0) : start], text[start:end]):
+        return False
     behind = text[end : end + _REACH]
     stop = _CLAUSE.search(behind)
     before = text[max(start - _REACH, 0) : start]
@@ -98,8 +123,21 @@ def is_in_blood(words: str, text: str, start: int, end: int) -> bool:
         *reversed(_WORD.findall(before[begins[-1] :] if begins else before)),
     ):
         folded = language.word(word)
-        if folded.folded in _OF_BLOOD:
+        if is_of_blood(folded):
             return True
         if folded.inflection in _SPECIMENS or language.is_organ(folded.noun):
             return False
     return True
+
+
+def _is_done(before: str, value: str) -> bool:
+    """Whether a value is what something does: "the infusion [raised potassium]"."""
+    noun = _LAST_WORD.search(before)
+    if noun is None or not _CHANGED.match(value):
+        return False
+    word = language_of("en").word(noun[1])
+    return (
+        bool(word.key)
+        and not language_of("en").is_common(word)
+        and not word.folded.endswith(("ed", "ing", "ly"))
+    )

@@ -1,8 +1,8 @@
 """Findings stated by a verb: "the nails were dystrophic" read as "dystrophic nails". English only.
 
 The noun is the head of the subject: "the corners of the mouth were downturned" are "downturned corners", or
-"downturned corners of the mouth", no "downturned mouth". What is denied ("were not dystrophic") is read too,
-and :func:`is_denied` tells.
+"downturned corners of the mouth", no "downturned mouth". What is denied ("were not dystrophic") is read too:
+words around the quality say whether it is so (:func:`stated_from`).
 """
 
 from __future__ import annotations
@@ -41,13 +41,34 @@ AFTER_NOUNS = COPULAS | frozenset(
     | {"compared", "consistent", "relative", "respectively"}
 )
 """Words that follow a noun phrase, or a quality that a verb states, and are not of it."""
-_DENIED = re.compile(
-    rf"\b(?:{'|'.join(sorted(COPULAS | _AUXILIARIES))})(?: \w+ly)? (?:not(?! only\b)|never)\b", re.IGNORECASE
+_STATED = re.compile(
+    rf"\b(?:{'|'.join(sorted(COPULAS))})(?:[ ](?:{'|'.join(sorted(_PASSED))}|\w+ly))*[ ](?=\w)", re.IGNORECASE
 )
 _OF, _WHICH = frozenset({"of", "in"}), frozenset({"that", "which"})
 _PREPOSITIONS = _OF | frozenset(
     {"with", "without", "from", "to", "for", "by", "on", "at", "after", "before", "during", "between", "into"}
+    | {"near", "behind", "around", "beside", "above", "below", "over", "under", "along", "through", "within"}
+    | {"except", "against", "about", "beyond", "across", "supplying", "overlying", "surrounding", "than"}
 )
+PARTS = frozenset(
+    {
+        "head",
+        "neck",
+        "limb",
+        "arm",
+        "hand",
+        "mouth",
+        "foot",
+        "leg",
+        "tongue",
+        "lip",
+        "shoulder",
+        "body",
+        "face",
+    }
+    | {"back", "heel", "knee", "eye", "ear", "nose", "root", "tail", "trunk", "waist", "crown", "chest"}
+)
+"""Parts of the body whose names are those of parts of other things too: "the neck of the aneurysm"."""
 _SINGULAR = frozenset({"is", "was", "becomes", "appears", "remains", "seems", "has"})
 _NOUNS, _QUALITIES, _ELEMENTS = 4, 3, 3
 _REACH = 8
@@ -112,6 +133,8 @@ class Predicates(Placed):
         nouns = self._run(place)
         if not nouns:
             return [], []
+        if self._is_left_out(nouns[0]):
+            return [], []
         before = self._before(nouns[0])
         if before < 0:
             return nouns, []
@@ -121,6 +144,13 @@ class Predicates(Placed):
         if not parts or self._before(parts[0]) >= 0:
             return [], []
         return parts, nouns
+
+    def _is_left_out(self, place: int) -> bool:
+        """Whether a noun is said not to be meant: "the spleen but not the liver was"."""
+        place -= 1
+        while place > 0 and self._kinds[place] == ARTICLE:
+            place -= 1
+        return place >= 0 and self._words[place] in _DENIALS and self._words[place - 1] != "or"
 
     def _listed(self, last: int, copula: int) -> Iterator[list[int]]:
         """The nouns of a list that ends with the one at a place: "[copper] and [iron] were low".
@@ -145,12 +175,15 @@ class Predicates(Placed):
     def _run(self, place: int) -> list[int]:
         """Known content words up to a place, in order."""
         run: list[int] = []
-        while place >= 0 and self._is_known(place) and len(run) < _NOUNS:
+        while place >= 0 and self._is_noun(place) and len(run) < _NOUNS:
             run.append(place)
             if not place or self._gaps[place - 1] not in (SPACE, HYPHEN):
                 break
             place -= 1
         return run[::-1]
+
+    def _is_noun(self, place: int) -> bool:
+        return self._is_known(place) and self._words[place] not in _PREPOSITIONS
 
     def _is_known(self, place: int) -> bool:
         return bool(self._kinds[place] == CONTENT and self._slots[place])
@@ -159,10 +192,12 @@ class Predicates(Placed):
         """Place of the preposition that a noun phrase hangs on; -1 for none."""
         least = max(place - _REACH, 0)
         place -= 1
-        while place >= least and self._gaps[place] in (SPACE, HYPHEN):
+        while place >= least:
+            if self._gaps[place] not in (SPACE, HYPHEN) and self._kinds[place + 1] != ARTICLE:
+                return -1
             if self._words[place].lower() in _PREPOSITIONS:
                 return place
-            if self._kinds[place] == CONJUNCTION:
+            if self._kinds[place] == CONJUNCTION or self._gaps[place] not in (SPACE, HYPHEN):
                 return -1
             place -= 1
         return -1
@@ -180,7 +215,10 @@ class Predicates(Placed):
                 yield run
                 if self._slots[place - 1] and _is_adverb(self._words[place - 1]):
                     yield [place - 1, *run]
+            is_denied = not _DENIALS.isdisjoint(self._words[copula : run[0]])
             place = run[-1] + 1
+            if is_denied and self._follows(place, COMMA):
+                return  # a denial of a list is not told from one of its first
             if self._follows(place, SPACE, COMMA) and self._kinds[place] == CONJUNCTION:
                 place += 1
             elif not self._follows(place, COMMA):
@@ -223,13 +261,14 @@ def verb_of(places: Sequence[int], words: Sequence[str]) -> int:
     return 0
 
 
-def is_denied(text: str, start: int, end: int) -> bool:
-    """Whether what lies between two offsets states that something is not so.
+def stated_from(text: str, start: int, end: int) -> int:
+    """Where the quality that is stated begins in what lies between two offsets; the first of them if none is.
 
-    >>> is_denied("The spleen was not palpable", 4, 27)
-    True
+    >>> text = "The spleen was not palpable"
+    >>> text[stated_from(text, 4, len(text)) :]
+    'palpable'
     """
-    return _DENIED.search(text, start, end) is not None
+    return max((found.end() for found in _STATED.finditer(text, start, end)), default=start)
 
 
 def _is_adverb(word: str) -> bool:

@@ -14,10 +14,11 @@ import numpy as np
 import numpy.typing as npt
 
 from curation.concepts.hashes import Sequences
+from curation.concepts.laboratory import CHANGES, is_of_blood
 from curation.concepts.lexicon import ARTICLE, CONJUNCTION, CONTENT, HEAVY, LIGHT, Lexicon
 from curation.concepts.names import CASED, COMMAS, LONGEST_UNSPACED
 from curation.concepts.normalise import ADJECTIVE, ROMAN_LETTER
-from curation.concepts.predicates import is_listed, verb_of
+from curation.concepts.predicates import PARTS, is_listed, verb_of
 from curation.concepts.readings import Item, Readings
 from curation.concepts.scripts import COMMA, HARD, HYPHEN, SPACE, split
 from curation.concepts.storage import IndexFile, places_of
@@ -202,6 +203,11 @@ class Windows:
                 ends = start + number
                 if ends < len(items) and segments[ends] == segments[ends - 1]:
                     continue  # "were posteriorly [rotated]"
+                if "normal" in batch.words[ordered[verb - 1][2] : ordered[verb][1]]:
+                    continue  # "was normal or [raised]"
+                is_cut = start > 0 and segments[start - 1] == segments[start]
+                if _is_of_another(ordered, verb, items[start - 1][1] if is_cut else -1, batch):
+                    continue
                 words, is_spliced = _written(ordered[:verb], batch)[0], True
                 words = f"{_written(ordered[verb:], batch)[0]} {words}"
             else:
@@ -277,6 +283,35 @@ class Windows:
             found.append((first, count, rows + step))
         first, count, rows = (np.concatenate(arrays) for arrays in zip(*found, strict=True))
         return first, count, rows
+
+
+def _is_of_another(ordered: Sequence[Item], verb: int, left_out: int, batch: Batch) -> bool:
+    """Whether a quality is stated of a part of something else, which is left out.
+
+    "The [head] of the pancreas was [large]", "the femoral [head] was [large]", "brain [iron] was [high]".
+
+    Args:
+        ordered: the words of the window in order of place.
+        verb: the first of them behind the verb.
+        left_out: place of the word before them in their reading; -1 for none.
+        batch: its texts.
+    """
+    noun, language = ordered[0][1], batch.lexicon.language
+    is_part = language.word(batch.words[noun]).inflection in PARTS
+    if is_part and left_out > noun:
+        return True
+    before = noun - 1
+    if before < 0 or batch.gaps[before] not in (SPACE, HYPHEN) or batch.kinds[before] != CONTENT:
+        return False
+    beside = language.word(batch.words[before])
+    if language.is_common(beside) or beside.folded in language.free:
+        return False
+    if is_part:
+        return language.is_organ(beside.noun)
+    is_value = any(language.word(batch.words[low]).key in CHANGES for _, low, _ in ordered[verb:])
+    return is_value and not (
+        is_of_blood(beside) or beside.folded.endswith("ing") or ADJECTIVE.search(beside.inflection)
+    )
 
 
 def _is_ended(items: Sequence[Item], after: int, segments: Array, batch: Batch) -> bool:

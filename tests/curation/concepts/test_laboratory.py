@@ -54,6 +54,9 @@ def test_values_are_found_as_they_are_written(
         "In the liver biopsy iron was low",
         "evaporated under low pressure",
         "abnormal zinc fingers",
+        "Brain iron was low",
+        "Iron was low in the vitreous",
+        "The infusion raised lactate to 3 mmol/l",
     ],
 )
 def test_a_value_elsewhere_or_a_change_that_something_makes_is_not_one_of_blood(

@@ -10,6 +10,7 @@ from tests.curation.concepts.test_native import Open, found
 NAMES = (
     "1=Dystrophic nails", "2=Enlarged kidney", "3=Downturned corners of mouth", "4=Thin skin", "5=Dry skin",
     "6=Posteriorly rotated ears", "7=Small mouth", "8=Brittle hair", "9=Prolonged bleeding time", "10=Fever",
+    "11=Large head", "12=Pancreas mass", "13=Femoral bowing",
 )  # fmt: skip
 
 
@@ -46,6 +47,13 @@ def test_a_quality_behind_a_verb_is_said_of_its_subject(
         "The nails were examined. Dystrophic hair was seen",
         "The nails were dystrophic hair roots",
         "The nails were a dystrophic mass",
+        "The kidney and not the skin was thin",
+        "The nodes near the kidney were enlarged",
+        "All organs except the kidney were enlarged",
+        "The kidney was normal or enlarged",
+        "The head of the pancreas was large",
+        "The femoral head was large",
+        "Growth against the kidney was enlarged",
     ],
 )
 def test_a_quality_that_is_said_of_something_else_is_not(matcher: Open, text: str) -> None:
@@ -60,12 +68,37 @@ def test_a_quality_that_is_said_of_something_else_is_not(matcher: Open, text: st
         ("The nails were never dystrophic", True),
         ("Her nails were not only dystrophic but dry", False),
         ("The nails were dystrophic, and the hair was not", False),
+        ("The nails were not infrequently dystrophic", False),
+        ("The nails were hardly dystrophic", True),
+        ("The nails were not treated and were dystrophic", False),
+        ("Without treatment the nails were dystrophic", False),
+        ("Whether or not the nails were dystrophic is unclear", False),
+        ("The nails were dystrophic in no patient", True),
     ],
 )
 def test_what_is_denied_of_its_subject_is_negated(matcher: Open, text: str, is_negated: bool) -> None:
     (match, *others) = matcher(*NAMES).find(text)
     (context,) = assign(text, [(match.start, match.end)])
     assert (match.concept, others, context.is_negated) == ("T:1", [], is_negated)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("The skin was not thin or dry", [("skin was not thin", True), ("dry", True)]),
+        ("The skin was not thin, dry or scaly", [("skin was not thin", True)]),
+        (
+            "The skin was not thin and was dry",
+            [("skin was not thin", True), ("skin was not thin and was dry", False)],
+        ),
+    ],
+)
+def test_a_denial_holds_as_far_as_it_can_be_told(
+    matcher: Open, text: str, expected: list[tuple[str, bool]]
+) -> None:
+    spans = [(match.start, match.end) for match in matcher(*NAMES).find(text, overlaps=True)]
+    contexts = [context.is_negated for context in assign(text, spans)]
+    assert sorted(zip([text[slice(*span)] for span in spans], contexts, strict=True)) == sorted(expected)
 
 
 @pytest.mark.parametrize(
