@@ -11,12 +11,12 @@ import functools
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from operator import itemgetter
 from typing import Any
 
 from curation.concepts.context_rules import FLAGS, Direction, Flag, Hit, Lexicon, Phrase, tables
-from curation.concepts.predicates import stated_from
+from curation.concepts.predicates import is_denied, stated_from
 from curation.extract.sentences import sentence_spans
 
 Span = tuple[int, int]
@@ -199,9 +199,13 @@ def assign(text: str, spans: Sequence[Span], language: str = "en") -> list[Conte
     found = rules(language)
     if found is None:
         return [_PLAIN] * len(spans)
-    if language.split("-")[0].lower() == "en":
-        spans = [(stated_from(text, start, end), end) for start, end in spans]
-    return found.assign(text, spans)
+    if language.split("-")[0].lower() != "en":
+        return found.assign(text, spans)
+    contexts = found.assign(text, [(stated_from(text, *span), span[1]) for span in spans])
+    return [
+        replace(context, is_negated=True) if is_denied(text, *span) else context
+        for context, span in zip(contexts, spans, strict=True)
+    ]
 
 
 def _lowered(text: str) -> str:

@@ -15,6 +15,7 @@ _PERSON = (
     r"f(?:o?e)tus(?:es)?|famil(?:y|ies)|carriers?|survivors?)"
 )
 _DEGREE = r"(?:(?:\w+ly|very|also|not|more|most|quite|rather|somewhat|often|still|then|never|no longer)\s+)*"
+_IS_PERSON = re.compile(_PERSON, re.IGNORECASE)
 _BESIDE = re.compile(rf"[ ]{_PERSON}\b", re.IGNORECASE)
 _SAID = re.compile(
     rf"\b(?:(?:{_PERSON}|he|she|they|who)\b(?:[ ][\w-]+){{0,4}}?|"
@@ -29,6 +30,11 @@ _END = re.compile(
     r"because|although|until|before|throughout)\b))"
 )
 _REACH = 120
+
+
+def is_person(word: str) -> bool:
+    """Whether a word is a noun for persons."""
+    return _IS_PERSON.fullmatch(word) is not None
 
 
 def is_said_of_person(text: str, start: int, end: int) -> bool:

@@ -44,6 +44,12 @@ AFTER_NOUNS = COPULAS | frozenset(
 _STATED = re.compile(
     rf"\b(?:{'|'.join(sorted(COPULAS))})(?:[ ](?:{'|'.join(sorted(_PASSED))}|\w+ly))*[ ](?=\w)", re.IGNORECASE
 )
+_DENIED = re.compile(
+    rf"\b(?:{'|'.join(sorted(COPULAS | _AUXILIARIES))})(?: \w+ly)? "
+    r"(?:not(?! (?:only|just|merely|simply|always|all|necessarily|infrequent|uncommon|rare))|never)\b",
+    re.IGNORECASE,
+)
+_JOINT = re.compile(r" (?:and|or|but) |, ")
 _OF, _WHICH = frozenset({"of", "in"}), frozenset({"that", "which"})
 _PREPOSITIONS = _OF | frozenset(
     {"with", "without", "from", "to", "for", "by", "on", "at", "after", "before", "during", "between", "into"}
@@ -269,6 +275,17 @@ def stated_from(text: str, start: int, end: int) -> int:
     'palpable'
     """
     return max((found.end() for found in _STATED.finditer(text, start, end)), default=start)
+
+
+def is_denied(text: str, start: int, end: int) -> bool:
+    """Whether the last statement between two offsets says that something is not so.
+
+    >>> text = "spleen was not found to be enlarged"
+    >>> is_denied(text, 0, len(text))
+    True
+    """
+    last = max((found.end() for found in _JOINT.finditer(text, start, end)), default=start)
+    return _DENIED.search(text, last, end) is not None
 
 
 def _is_adverb(word: str) -> bool:

@@ -18,6 +18,7 @@ from curation.concepts.laboratory import CHANGES, is_of_blood
 from curation.concepts.lexicon import ARTICLE, CONJUNCTION, CONTENT, HEAVY, LIGHT, Lexicon
 from curation.concepts.names import CASED, COMMAS, LONGEST_UNSPACED
 from curation.concepts.normalise import ADJECTIVE, ROMAN_LETTER
+from curation.concepts.persons import is_person
 from curation.concepts.predicates import PARTS, is_listed, verb_of
 from curation.concepts.readings import Item, Readings
 from curation.concepts.scripts import COMMA, HARD, HYPHEN, SPACE, split
@@ -299,7 +300,7 @@ def _is_of_another(ordered: Sequence[Item], verb: int, left_out: int, batch: Bat
     noun, language = ordered[0][1], batch.lexicon.language
     is_part = language.word(batch.words[noun]).inflection in PARTS
     if is_part and left_out > noun:
-        return True
+        return not is_person(batch.words[left_out])
     before = noun - 1
     if before < 0 or batch.gaps[before] not in (SPACE, HYPHEN) or batch.kinds[before] != CONTENT:
         return False

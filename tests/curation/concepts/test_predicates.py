@@ -10,7 +10,7 @@ from tests.curation.concepts.test_native import Open, found
 NAMES = (
     "1=Dystrophic nails", "2=Enlarged kidney", "3=Downturned corners of mouth", "4=Thin skin", "5=Dry skin",
     "6=Posteriorly rotated ears", "7=Small mouth", "8=Brittle hair", "9=Prolonged bleeding time", "10=Fever",
-    "11=Large head", "12=Pancreas mass", "13=Femoral bowing",
+    "11=Large head", "12=Pancreas mass", "13=Femoral bowing", "14=Sister chromatid",
 )  # fmt: skip
 
 
@@ -27,6 +27,7 @@ NAMES = (
         ("Skin that was thin and very dry", [("Skin that was thin", "T:4"), ("dry", "T:5")]),
         ("The ears were low, large and posteriorly rotated", [("posteriorly rotated", "T:6")]),
         ("The hair, which is sparse or brittle", [("brittle", "T:8")]),
+        ("The mouths of the sisters were small", [("mouths of the sisters were small", "T:7")]),
         ("The bleeding time was prolonged", [("bleeding time was prolonged", "T:9")]),
     ],
 )
@@ -74,6 +75,8 @@ def test_a_quality_that_is_said_of_something_else_is_not(matcher: Open, text: st
         ("Without treatment the nails were dystrophic", False),
         ("Whether or not the nails were dystrophic is unclear", False),
         ("The nails were dystrophic in no patient", True),
+        ("The nails were not found to be dystrophic", True),
+        ("The nails were found not to be dystrophic", True),
     ],
 )
 def test_what_is_denied_of_its_subject_is_negated(matcher: Open, text: str, is_negated: bool) -> None:
