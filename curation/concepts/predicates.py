@@ -75,6 +75,7 @@ PARTS = frozenset(
     | {"back", "heel", "knee", "eye", "ear", "nose", "root", "tail", "trunk", "waist", "crown", "chest"}
 )
 """Parts of the body whose names are those of parts of other things too: "the neck of the aneurysm"."""
+_NO_NOUNS = _PREPOSITIONS | AFTER_NOUNS
 _SINGULAR = frozenset({"is", "was", "becomes", "appears", "remains", "seems", "has"})
 _NOUNS, _QUALITIES, _ELEMENTS = 4, 3, 3
 _REACH = 8
@@ -189,7 +190,7 @@ class Predicates(Placed):
         return run[::-1]
 
     def _is_noun(self, place: int) -> bool:
-        return self._is_known(place) and self._words[place] not in _PREPOSITIONS
+        return self._is_known(place) and self._words[place] not in _NO_NOUNS
 
     def _is_known(self, place: int) -> bool:
         return bool(self._kinds[place] == CONTENT and self._slots[place])

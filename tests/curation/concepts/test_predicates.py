@@ -10,7 +10,7 @@ from tests.curation.concepts.test_native import Open, found
 NAMES = (
     "1=Dystrophic nails", "2=Enlarged kidney", "3=Downturned corners of mouth", "4=Thin skin", "5=Dry skin",
     "6=Posteriorly rotated ears", "7=Small mouth", "8=Brittle hair", "9=Prolonged bleeding time", "10=Fever",
-    "11=Large head", "12=Pancreas mass", "13=Femoral bowing", "14=Sister chromatid",
+    "11=Large head", "12=Pancreas mass", "13=Femoral bowing", "14=Sister chromatid", "15=Throat tongue but",
 )  # fmt: skip
 
 
@@ -55,6 +55,7 @@ def test_a_quality_behind_a_verb_is_said_of_its_subject(
         "The head of the pancreas was large",
         "The femoral head was large",
         "Growth against the kidney was enlarged",
+        "In the kidney, but mouth, tongue and throat were enlarged",
     ],
 )
 def test_a_quality_that_is_said_of_something_else_is_not(matcher: Open, text: str) -> None:
