@@ -10,7 +10,7 @@ import functools
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from curation.concepts.names import CASED, LOOSE, PARTIAL, PREFERRED, VARIANT
+from curation.concepts.names import CASED, LOOSE, NUMBERED, PARTIAL, PREFERRED, VARIANT
 from curation.concepts.normalise import ADJECTIVE, Language, Word, language_of
 from curation.concepts.scripts import COMMAS, is_katakana, is_unspaced, split
 from schemas.concept import MatchRule
@@ -123,6 +123,8 @@ def judge(
         return "typo", TYPO - penalty - _STRANGE * max(others - 1, 0)
     if text.words == known.words and len(text.commas) <= len(known.commas):
         return "exact", EXACT - penalty
+    if flags & NUMBERED:
+        return None
     if not _is_finished(text, known, code) and not (is_said and text.nouns == known.nouns):
         return None
     if goes_on and text.head != known.head and (not text.has_of or ADJECTIVE.search(text.words[-1])):

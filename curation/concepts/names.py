@@ -19,10 +19,10 @@ from curation.concepts.scripts import COMMA, HYPHEN, gap_class, is_unspaced, spl
 LONGEST = 16
 LONGEST_UNSPACED = 32
 """Content words (characters of unspaced scripts) of the longest name that is indexed."""
-PREFERRED, CASED, VARIANT, PARTIAL, LOOSE, COMMAS, BLOOD = 1, 2, 4, 8, 16, 32, 64
+PREFERRED, CASED, VARIANT, PARTIAL, LOOSE, COMMAS, BLOOD, NUMBERED = 1, 2, 4, 8, 16, 32, 64, 128
 """Flags of an index row: a label; matched in its own capitals only; reached by another key than its own; by
 one that leaves a word out; a synonym said to be broader, narrower or related; a name with commas; one
-reached by a key that leaves out that a value is one of blood."""
+reached by a key that leaves out that a value is one of blood; matched in its own number only."""
 LOOSE_TYPES = frozenset({"BROAD", "NARROW", "RELATED"})
 PERMUTED = "PM"
 """Term type of a name that is another of its concept with its words in another order."""
@@ -33,6 +33,7 @@ _TAG = re.compile(
 )
 _VAGUE = frozenset({"specific", "nonspecific", "unspecified", "localized", "localised", "other"})
 """First words that a mention leaves out: "localized skin lesion" is written "skin lesion"."""
+_PRONOUNS = frozenset({"his", "her", "its", "their"})
 _MASK = (1 << 64) - 1
 
 
@@ -52,7 +53,7 @@ class Analysis(NamedTuple):
     """A name that can be matched.
 
     Attributes:
-        flags: CASED and COMMAS, or 0.
+        flags: CASED, COMMAS and NUMBERED, or 0.
         keys: every way it is looked up, its own first.
         words: its words.
         word_order, form_order: ordered hashes of its folded words, and of its content words' inflections.
@@ -73,7 +74,7 @@ def analyse(name: str, language: Language) -> Analysis | None:
     if flags is None:
         return None
     words = language.words(written)
-    if len(words) > 1 and _hangs_on_small_words(words, language):
+    if len(words) > 1 and _hangs_on_small_words(written, words, language):
         return None
     gaps = list(map(gap_class, parts[2:-1:2]))
     keys = list(_keys(name, written, words, gaps, language))
@@ -178,14 +179,30 @@ def _gate(name: str, words: Sequence[str], language: Language) -> int | None:
     if letters < 3:
         return None
     if len(words) == 1:
-        return None if _is_everyday(language.word(words[0]), language) else 0
+        word = language.word(words[0])
+        if word.folded in language.stop or _is_everyday(word.folded, language):
+            return None
+        # "Falls" are accidents, but what "will" do is not in "Wills".
+        return NUMBERED if _is_everyday(word.inflection, language) else 0
     return 0
 
 
-def _hangs_on_small_words(words: Sequence[Word], language: Language) -> bool:
-    """Whether a name is one content word and small ones that mean something: "on edge" is no "edge"."""
-    small = {word.folded for word in words if not word.key}
-    return len(words) - sum(not word.key for word in words) == 1 and not small <= language.light
+def _hangs_on_small_words(written: Sequence[str], words: Sequence[Word], language: Language) -> bool:
+    """Whether a name is one content word, or letters and numbers, and small ones that mean something.
+
+    "On edge" is no "edge"; a name has no pronouns, and capitals inside it are not for nothing: "His bundle",
+    "SD/THE".
+    """
+    counted = [word.key for word in words if word.key]
+    if len(counted) > 1 and any(len(key) > 1 and not key.isdigit() for key in counted):
+        return False
+    return any(
+        word.folded not in language.light
+        or word.folded in _PRONOUNS
+        or (written[place].isupper() and len(word.folded) > 1)
+        for place, word in enumerate(words)
+        if not word.key
+    )
 
 
 def is_acronym(word: str) -> bool:
@@ -196,7 +213,5 @@ def is_acronym(word: str) -> bool:
     return len(word) <= (4 if word.isupper() else 6) and any(letter.isupper() for letter in word[1:])
 
 
-def _is_everyday(word: Word, language: Language) -> bool:
-    return word.folded in language.stop or not {word.folded, participle_root(word.folded)}.isdisjoint(
-        language.common
-    )
+def _is_everyday(form: str, language: Language) -> bool:
+    return not {form, participle_root(form)}.isdisjoint(language.common)

@@ -48,11 +48,13 @@ _REMEMBERED = 50_000
 ROMAN = {
     "ii": "2", "iii": "3", "iv": "4", "vi": "6", "vii": "7", "viii": "8", "ix": "9", "xi": "11", "xii": "12",
 }  # fmt: skip
+_ACRONYMS = frozenset({"as", "at", "her", "his", "its"})
+"""English small words that are something else in capitals."""
 ROMAN_LETTER = {"i": "1", "v": "5", "x": "10"}
 """Numbers only after a word that counts: 'type I', 'stage V'."""
 
 
-RULES = 3
+RULES = 4
 """Version of the code that makes forms of words; the lists it reads are hashed."""
 
 
@@ -258,8 +260,10 @@ class Language:
             folded = fold(written)
             inflection = self.inflection(folded)
             noun = self.noun(inflection)
-            # A capital by itself is no article: "hepatitis A", "protein S".
-            is_small = folded in self.stop and not (len(written) == 1 and written.isupper())
+            # Capitals make a name of some: "hepatitis A", "protein S", "HER2", "AT-rich".
+            is_small = folded in self.stop and not (
+                written.isupper() and (len(written) == 1 or (folded in _ACRONYMS and self.code == "en"))
+            )
             key = "" if is_small else self._near(noun)
             known = self._words[written] = Word(
                 folded,

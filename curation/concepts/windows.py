@@ -15,8 +15,8 @@ import numpy.typing as npt
 
 from curation.concepts.hashes import Sequences
 from curation.concepts.laboratory import CHANGES, is_of_blood
-from curation.concepts.lexicon import ARTICLE, CONJUNCTION, CONTENT, HEAVY, LIGHT, Lexicon
-from curation.concepts.names import CASED, COMMAS, LONGEST_UNSPACED
+from curation.concepts.lexicon import ARTICLE, CONJUNCTION, CONTENT, HEAVY, LIGHT, UNKNOWN, Lexicon
+from curation.concepts.names import CASED, COMMAS, LONGEST_UNSPACED, NUMBERED
 from curation.concepts.normalise import ADJECTIVE, ROMAN_LETTER
 from curation.concepts.persons import is_person
 from curation.concepts.predicates import PARTS, is_listed, verb_of
@@ -27,6 +27,8 @@ from curation.concepts.storage import IndexFile, places_of
 Array = npt.NDArray[Any]
 UNDECIDED, SAME_FORMS, SAME_WORDS, ROTATED, REFUSED = range(5)
 """What ordered hashes say of a window and a row; ROTATED: the same forms, inverted at a comma."""
+_SIDES = ("one", "other")
+"""Before "hand" in "on the other hand", which is no part of the body."""
 _ROMAN = frozenset({*ROMAN_LETTER, *map(str.upper, ROMAN_LETTER)})
 _STEPS = np.arange(LONGEST_UNSPACED)
 _MOST_ROWS = 64
@@ -62,6 +64,8 @@ class Batch:
         self.slots = lexicon.read(self.words)
         if not _ROMAN.isdisjoint(self.words):
             self._number()
+        if "hand" in self.words and lexicon.language.code == "en":
+            self._leave_out_idioms()
         self.gaps = list(map(classes.__getitem__, parts[2:-1:2]))
         for border in borders:
             if 0 < border <= len(self.gaps):
@@ -84,6 +88,14 @@ class Batch:
         for place, word in enumerate(self.words):
             if word in _ROMAN and place and language.key_form(self.words[place - 1]) in language.counting:
                 self.slots[place] = self.lexicon.numeral(word)
+
+    def _leave_out_idioms(self) -> None:
+        """Know no word "hand" in "on (the) one hand", "on the other hand"."""
+        for place, word in enumerate(self.words):
+            if word == "hand" and place > 1 and self.words[place - 1] in _SIDES:
+                before = [before.lower() for before in self.words[max(place - 3, 0) : place - 1]]
+                if before[-1] == "on" or before == ["on", "the"]:
+                    self.slots[place] = UNKNOWN
 
     def _part_phrases(self) -> None:
         """Make the gap hard where an article follows a content word: "treated the fever"."""
@@ -181,6 +193,7 @@ class Windows:
             rules[inverted[(self._flags[some] & COMMAS) == 0]] = REFUSED
             rules[inverted[rotated & is_light[inverted]]] = ROTATED
         rules[is_light & (self._forms[rows] == sequences.of(first, last))] = SAME_FORMS
+        rules[(self._flags[rows] & NUMBERED) > 0] = REFUSED
         rules[is_plain & (self._words[rows] == words)] = SAME_WORDS
         return rules
 

@@ -82,6 +82,11 @@ _SUPERSCRIPTS = str.maketrans("0123456789+-−–=()n", "⁰¹²³⁴⁵⁶⁷�
 _HAS_FORM = re.compile(r"(?=.*[+\-−–n\d])[+\-−–=()n\d]+")
 """What Unicode can raise: a number with its sign, a charge."""
 _CITATIONS = re.compile(r"\d+(?:\s?[,;–-]\s?\d+)+")
+_CITED = re.compile(r"\d{1,3}(?:\s?[,;–-]\s?\d{1,3}|\s\d{1,3})*")
+"""Numbers of a reference list."""
+_BEFORE_CITED = re.compile(r"(?:[^\W\d_](?<!\bref)(?<!\brefs)|[)\]’”\"'%])[.,;:]?\Z", re.IGNORECASE)
+_AFTER_CITED = re.compile(r"[⁰¹²³⁴-⁹][,;–-]?\Z")
+"""What a raised number of the reference list stands right behind: "household⁴²", "30%.¹"; "food,²,³, ⁴"."""
 _DIGITS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 _FORMULA_IMAGE = "[formula]"
 _SIGNS = {"TM": "™", "o": "º"}
@@ -93,13 +98,13 @@ _OPENING = "([{\"'“‘«/"
 class Flow:
     """Text under construction. Feed it elements with :meth:`read`, then take :attr:`text`."""
 
-    __slots__ = ("actions", "floats", "is_spaced", "length", "marks", "pieces", "references")
+    __slots__ = ("actions", "floats", "is_raised", "is_spaced", "length", "marks", "pieces", "references")
 
     def __init__(self, actions: dict[str, int] = CAPTION) -> None:
         self.actions = actions
         self.pieces: list[str] = []
         self.length = 0
-        self.is_spaced = False
+        self.is_spaced = self.is_raised = False
         self.references: list[tuple[int, int, str, str]] = []
         self.marks: list[tuple[int, int, str]] = []
         self.floats: list[Element] = []
@@ -194,10 +199,12 @@ class Flow:
         """A superscript, in Unicode where it has the form; an isotope's number (¹⁸F) is written 18F."""
         at, piece, spans = self.length, len(self.pieces), len(self.references) + len(self.marks)
         before = self.pieces[-1][-1] if self.pieces and not self.is_spaced else " "
+        self.is_raised = True
         if len(child):
             self._inside(child)
         elif text := child.text:
             self.add(text)
+        self.is_raised = False
         if piece == len(self.pieces):
             return
         written = "".join(self.pieces[piece:])
@@ -220,19 +227,38 @@ class Flow:
             self.marks.append((start, self.length, _EMPHASES[child.tag]))
 
     def _span(self, action: int, child: Element) -> None:
-        at, piece = self.length, len(self.pieces)
+        at, piece, is_spaced = self.length, len(self.pieces), self.is_spaced
         if len(child):
             self._inside(child)
         elif text := child.text:
             self.add(text)
+        if action == _XREF and child.get("ref-type") == "bibr" and 0 < piece < len(self.pieces):
+            self._raise_citation(piece, child.tail or "", is_spaced=is_spaced)
         if piece == len(self.pieces):  # an empty reference stands where the next character will be
             start = end = at + 1 if self.is_spaced and at else at
         else:
-            start, end = at + (self.pieces[piece][0] == " "), self.length
+            start, end = at + self.pieces[piece].startswith(" "), self.length
         if action == _XREF:
             self.references.append((start, end, child.get("ref-type", ""), child.get("rid", "")))
         elif end > start:
             self.marks.append((start, end, _EMPHASES[child.tag]))
+
+    def _raise_citation(self, piece: int, tail: str, *, is_spaced: bool) -> None:
+        """Raise the number of a reference that stands right behind a word, where the source leaves it flat.
+
+        Numbers that touch are parted by a space.
+        """
+        before, written = "".join(self.pieces[max(piece - 2, 0) : piece])[-6:], "".join(self.pieces[piece:])
+        if self.is_raised or tail[:1].isalnum() or not _CITED.fullmatch(written.lstrip()):
+            return
+        if tail[:1] in (")", "]") and not before[-1].isalpha():
+            return  # of a bracket whose beginning the source has lost
+        if not _AFTER_CITED.search(before) and (is_spaced or not _BEFORE_CITED.search(before)):
+            return
+        space = " " if before[-1].isdigit() and not is_spaced else ""
+        self.pieces[piece] = space + self.pieces[piece]
+        self.pieces[piece:] = [part.translate(_DIGITS) for part in self.pieces[piece:]]
+        self.length += len(space)
 
     def _choice(self, child: Element) -> None:
         """One of several equivalent forms: a formula, a textual form, else the first that has text."""

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from xml.sax.saxutils import escape
 
 import pytest
@@ -101,6 +102,27 @@ def test_a_paragraph_that_begins_with_inline_markup_is_read_whole() -> None:
 def test_formulas_are_one_readable_line(inner: str, text: str) -> None:
     flow = running_text(node(f"so <inline-formula>{inner}</inline-formula>, hence"))
     assert flow.text == f"so {text}, hence"
+
+
+@pytest.mark.parametrize(
+    ("inner", "text"),
+    [
+        ("household@42@, oil.@2@,@3@, @4@–@6@ Then", "household⁴², oil.²,³, ⁴–⁶ Then"),
+        ("malaria@5@@6@@7@ makes", "malaria⁵ ⁶ ⁷ makes"),
+        ("(30 %)@29@. In cohorts,@42 43@ as", "(30 %)²⁹. In cohorts,⁴² ⁴³ as"),
+        ("seen [@1@,@2@] (@3@–@5@) by Wu @8@", "seen [1,2] (3–5) by Wu 8"),
+        ("in ref.@4@, of CD@4@8 cells, @2013@; Li@2013@", "in ref.4, of CD48 cells, 2013; Li2013"),
+        ("known<sup>@3@,@4@</sup>", "known³,⁴"),
+        ("known)),@3@))", "known)),3))"),
+    ],
+)
+def test_flat_numbers_of_references_behind_a_word_are_raised(inner: str, text: str) -> None:
+    marked = re.sub(r"@([^@]+)@", r"<xref ref-type='bibr' rid='R'>\1</xref>", inner)
+    flow = running_text(node(marked))
+    assert flow.text == text
+    cited = re.findall(r"@([^@]+)@", inner)
+    raised = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
+    assert [flow.text[xref.start : xref.end].translate(raised) for xref in flow.xrefs()] == cited
 
 
 def test_nested_floats_wait_in_document_order() -> None:
