@@ -70,6 +70,7 @@ _LABEL_AT_START = re.compile(
 _LABEL_BEFORE = re.compile(r"(?:^|\n\s*|[.!?,:;]\s+)$")
 _LABEL_AFTER = re.compile(r"\s?[:|]\s+(?=\S)")
 _ALONE_AFTER = re.compile(r"\s?\.(?=\s+(?:[^\Wa-z\d_]|[(\[])|$)")
+_SEE_BEFORE = re.compile(r"\b(?:please\s)?(?:see|refer\sto)(?:\salso)?\s$", re.IGNORECASE)
 _COMMA_BEFORE = re.compile(r"(?P<mark>[,:;])(?P<refs>[⁰¹²³⁴-⁹⁻,–]*)\s$")
 _CLAUSE_ENDS = re.compile(
     r"(?P<comma>,(?=\s(?!(?:and|but|or|which|who|where|while|whereas|with|y|e|et|und|mas|pero)\b)))|\s?(?:[.,;)\]]|$)"
@@ -179,10 +180,14 @@ def _free_edit(text: str, run: Sequence[Span], language: str, floor: int, kept: 
     before = text[max(0, start - 30) : start]
     if (label := _LABEL_AFTER.match(text, end)) and _LABEL_BEFORE.search(before):
         return (start, label.end(), "")
-    if (label := _ALONE_AFTER.match(text, end)) and _is_sentence_start(before):
-        if before.endswith(" ") and start > max(floor, 1):
-            return (start - 1, label.end(), "")
-        return (start, label.end() + (text[label.end() : label.end() + 1] == " "), "")
+    if label := _ALONE_AFTER.match(text, end):
+        see = _SEE_BEFORE.search(before)
+        lead = before[: see.start()] if see else before
+        begin = start - len(before) + len(lead)
+        if begin >= floor and _is_sentence_start(lead):
+            if lead.endswith(" ") and begin > max(floor, 1):
+                return (begin - 1, label.end(), "")
+            return (begin, label.end() + (text[label.end() : label.end() + 1] == " "), "")
     aside = _COMMA_BEFORE.search(text, max(0, start - 9), start)
     is_part = aside is not None and _PLACE_BEFORE.search(text, max(0, aside.start() - 20), aside.start())
     if aside and aside.start() >= max(floor, 1) and (aside.start() != kept or is_part):

@@ -250,7 +250,6 @@ def _query(
         status="official",
         tier="open",
     )
-    first = own.text.partition("\n")[0] or own.text
     yield Qrel(
         query_id=query.id,
         corpus_id=own.id,
@@ -258,7 +257,7 @@ def _query(
         task=NAME,
         rule=TRANSLATION_OF,
         label_status="structural",
-        evidence=(Evidence(text_id=own.id, start=0, end=len(first), text=first),),
+        evidence=(Evidence(text_id=own.id, start=0, end=len(own.text), text=own.text),),
     )
 
 
@@ -272,7 +271,7 @@ def _version_ids(
 
 VERSIONS = RecordStage(
     name=f"{NAME}_versions",
-    version=2,
+    version=3,
     inputs=(
         Input("extract.sources", Source, by="id"),
         Input("parse.articles", Article, by="id"),

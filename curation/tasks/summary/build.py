@@ -7,10 +7,14 @@ tokens in a row, or two thirds of its words). Only the own abstract is judged. A
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from pathlib import Path
+
+import pyarrow.parquet as pq
 
 from curation.extract.language import UNKNOWN, guess_language
 from curation.extract.sentences import sentence_spans
@@ -38,6 +42,8 @@ OWN_ABSTRACT = f"{NAME}/own-abstract@2"
 _MAIN = ("", "summary", "executive-summary", "structured-summary")
 """Types an article's abstract may have, best first; key points, highlights and teasers are none."""
 _MIN_QUOTE = 8
+_PUBLICATION = "T170"
+"""UMLS semantic type Intellectual Product: case reports, reviews, guidelines."""
 _PMCID = re.compile(r"(?:PMC)?(\d{1,12})", re.IGNORECASE)
 
 Row = Query | Document | Qrel | AbstractFacts | AbstractShingle | Drop
@@ -69,6 +75,8 @@ def build(
     concepts: Sequence[DocumentConcept],
     diagnoses: Sequence[PrincipalDiagnosis],
     settings: Settings,
+    *,
+    types: Path,
 ) -> Iterator[Row]:
     """Query, documents, qrel and facts of one article.
 
@@ -82,6 +90,7 @@ def build(
         concepts: its concepts; those of title and keywords are its topics.
         diagnoses: principal diagnoses of its cases, which are topics too.
         settings: what it is built with.
+        types: Parquet of ConceptType rows of the vocabulary.
 
     Yields:
         The article as a Query or a Drop, every abstract as a Document or a Drop, their Qrel, facts, shingles.
@@ -103,15 +112,25 @@ def build(
         ),
         modalities={item.id: item.modalities[0] for item in labels if item.modalities},
         regions={item.id: item.regions[0] for item in labels if item.regions},
-        topics=_topics(concepts, diagnoses),
+        topics=_topics(concepts, diagnoses, types),
         settings=settings,
     )
     yield from _kept(material)
 
 
-def _topics(concepts: Sequence[DocumentConcept], diagnoses: Sequence[PrincipalDiagnosis]) -> tuple[str, ...]:
+def _topics(
+    concepts: Sequence[DocumentConcept], diagnoses: Sequence[PrincipalDiagnosis], types: Path
+) -> tuple[str, ...]:
+    """What an article is about; that it is a "case report" is its genre."""
     named = {item.concept for item in concepts if item.asserted and (item.in_title or item.in_keywords)}
-    return tuple(sorted(named | {item.concept for item in diagnoses if item.concept}))
+    return tuple(sorted((named - _genres(types)) | {item.concept for item in diagnoses if item.concept}))
+
+
+@functools.lru_cache(maxsize=2)
+def _genres(types: Path) -> frozenset[str]:
+    """Concepts that are kinds of publications."""
+    rows = pq.read_table(types, columns=["concept"], filters=[("semantic_type", "==", _PUBLICATION)])
+    return frozenset(rows["concept"].to_pylist())
 
 
 def _kept(material: _Material) -> Iterator[Row]:
@@ -311,7 +330,7 @@ def _abstract_ids(source: Source, articles: Sequence[Article], *_: object) -> li
 
 PER_ARTICLE = RecordStage(
     name=NAME,
-    version=6,
+    version=7,
     inputs=(
         Input("extract.sources", Source, by="id"),
         Input("parse.articles", Article, by="id"),
@@ -335,5 +354,6 @@ PER_ARTICLE = RecordStage(
         Account("abstract", _abstract_ids, "documents", "id"),
     ),
     settings=Settings,
+    resources=("types",),
     reasons=frozenset(OwnReason),
 )

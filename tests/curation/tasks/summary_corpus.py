@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 import random
+import tempfile
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 
 from curation.extract.stage import EXTRACT
 from curation.tasks.summary.task import TASK
@@ -18,6 +21,7 @@ from schemas.concept import DocumentConcept
 from schemas.ids import abstract_id
 from schemas.label import RecordLabels
 from schemas.record import arrow_schema, from_table, to_table
+from schemas.vocabulary import ConceptType
 from tests.curation.builders import article, figure
 
 _WORDS = (
@@ -204,13 +208,26 @@ def named(of: str, concept: str, *, in_title: bool = True) -> DocumentConcept:
     )
 
 
+GENRE = "MESH:1"
+"""Case reports."""
 CONCEPTS = [
     named("pmc:PMC1.1", "MONDO:1"),
     named("pmc:PMC3.1", "MONDO:1"),
     named("pmc:PMC4.1", "MONDO:1"),
     named("pmc:PMC5.1", "MONDO:1", in_title=False),
     named("pmc:PMC7.1", "MONDO:2"),
+    named("pmc:PMC1.1", GENRE),
+    named("pmc:PMC7.1", GENRE),
 ]
+
+
+def write_types(path: Path) -> None:
+    """Types of the concepts as a resource of the stage."""
+    types = [
+        ConceptType(concept=GENRE, semantic_type="T170", group="CONC"),
+        *(ConceptType(concept=one, semantic_type="T047", group="DISO") for one in ("MONDO:1", "MONDO:2")),
+    ]
+    pq.write_table(to_table(ConceptType, types), path)
 
 
 def per_article(articles: list[Article], **params: Any) -> tuple[dict[str, list[Any]], dict[Any, str]]:
@@ -228,7 +245,12 @@ def per_article(articles: list[Article], **params: Any) -> tuple[dict[str, list[
         "ground.concepts": [row for row in CONCEPTS if row.article_id in names],
         "diagnoses.diagnoses": [],
     }
-    rows, drops, _ = run_records(TASK.per_article, inputs, {**TASK.per_article.params, **params}, {})
+    with tempfile.TemporaryDirectory() as folder:
+        types = Path(folder, "types.parquet")
+        write_types(types)
+        rows, drops, _ = run_records(
+            TASK.per_article, inputs, {**TASK.per_article.params, **params}, {"types": types}
+        )
     return rows, {(drop.unit, drop.id): str(drop.reason) for drop in drops}
 
 
