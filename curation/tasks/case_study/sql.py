@@ -9,7 +9,7 @@ from schemas.benchmark import RowImage
 NAME = "case_study"
 OVER_ALL = over_all(
     NAME,
-    version=4,
+    version=5,
     inputs={"all_images": (f"{NAME}_images.images", RowImage)},
     outputs={"images": of_kept(("query", "document"))},
 )

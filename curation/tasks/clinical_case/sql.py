@@ -12,7 +12,7 @@ _OF_QUERIES = """
 """
 OVER_ALL = over_all(
     NAME,
-    version=1,
+    version=2,
     graded=(SAME,),
     inputs={"all_cuts": (f"{NAME}.cuts", Cut), "all_gives_away": (f"{NAME}.gives_away", Clue)},
     outputs={

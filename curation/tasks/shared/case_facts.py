@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 from curation.diagnosis.concepts import Concepts, build
 from curation.tasks.shared.bars import Bar
 from curation.tasks.shared.case_text import CaseText
-from curation.tasks.shared.sites import is_loose
+from curation.tasks.shared.sites import is_local, is_loose
 from schemas.benchmark import Evidence
 from schemas.case import Case
 from schemas.concept import DocumentConcept, Mention
@@ -44,6 +44,7 @@ class CaseFacts:
     sex: str = column("female, male, '' if not stated", default="")
     authors: tuple[str, ...] = column("authors of the article", default=())
     systems: tuple[str, ...] = column("body systems it is labelled with", default=())
+    regions: tuple[str, ...] = column("regions of the body it is labelled with", default=())
     evidence: tuple[Evidence, ...] = column("spans the diagnosis rests on", default=())
 
 
@@ -60,6 +61,9 @@ class Neighbour:
     is_loose: bool = column(
         "`other` is a lesion or sign that may be anywhere: it joins only cases of one body system",
         default=False,
+    )
+    is_local: bool = column(
+        "`other` is one of vessels, bones or skin: it joins no cases of different regions", default=False
     )
 
 
@@ -129,6 +133,7 @@ def neighbours(case_id: str, concept: str, concepts: Concepts, max_family: int) 
             hops=steps,
             joins_siblings=len(concepts.descendants(other)) <= max_family,
             is_loose=is_loose(other, concepts),
+            is_local=is_local(other, concepts),
         )
 
 

@@ -45,7 +45,7 @@ class CasePair:
 
 _ASKED = """asked AS MATERIALIZED (
         SELECT q.id AS query_id, q.source_id, k.kept AS own, f.concept, f.family, f.age_years, f.sex,
-            f.authors, f.systems
+            f.authors, f.systems, f.regions
         FROM all_queries AS q JOIN kept AS k ON k.id = q.source_id
         JOIN all_facts AS f ON f.case_id = q.source_id
         QUALIFY row_number() OVER (PARTITION BY k.kept ORDER BY q.source_id) = 1
@@ -61,7 +61,8 @@ def rule_id(task: str, relation: str) -> str:
 def _related(task: str, graded: Collection[str]) -> str:
     """The nearest relation of every two diagnoses; without a rule when it is none that the task grades."""
     rules = {name: f"'{rule_id(task, name) if name in graded else ''}'" for name in GRADES}
-    return f"""steps AS (SELECT DISTINCT concept, other, hops, joins_siblings, is_loose FROM all_neighbours),
+    return f"""steps AS (
+        SELECT DISTINCT concept, other, hops, joins_siblings, is_loose, is_local FROM all_neighbours),
     ways AS (
         SELECT a.concept AS one, b.concept AS two, a.other AS via, CASE
             WHEN a.hops = 0 AND b.hops = 0 THEN {rules[SAME]}
@@ -70,26 +71,29 @@ def _related(task: str, graded: Collection[str]) -> str:
             WHEN a.hops = 1 AND b.hops = 1 AND a.joins_siblings THEN {rules["sibling"]}
             WHEN a.hops = 2 AND b.hops = 0 THEN {rules["grandparent"]}
             WHEN a.hops = 0 AND b.hops = 2 THEN {rules["grandchild"]}
-            ELSE '' END AS rule, a.hops + b.hops AS hops, a.is_loose
+            ELSE '' END AS rule, a.hops + b.hops AS hops, a.is_loose, a.is_local
         FROM steps AS a JOIN steps AS b ON a.other = b.other),
     related AS MATERIALIZED (
-        SELECT one, two, via, rule, is_loose,
+        SELECT one, two, via, rule, is_loose, is_local,
             CASE WHEN rule = {rules[SAME]} THEN {GRADES[SAME]} WHEN rule <> '' THEN 1 ELSE 0 END AS score
         FROM ways
         QUALIFY row_number() OVER (
-            PARTITION BY one, two ORDER BY rule = '', hops, is_loose, rule, via) = 1)"""
+            PARTITION BY one, two ORDER BY rule = '', hops, is_loose, is_local, rule, via) = 1)"""
 
 
-_LINKED = """linked AS MATERIALIZED (
+_IS_ELSEWHERE = """((r.is_loose AND NOT list_has_any(f.systems, a.systems))
+                OR (r.is_local AND len(f.regions) > 0 AND len(a.regions) > 0
+                    AND NOT list_has_any(f.regions, a.regions)))"""
+_LINKED = f"""linked AS MATERIALIZED (
         SELECT a.query_id, k.kept AS corpus_id, f.case_id, r.via,
-            CASE WHEN r.is_loose AND NOT list_has_any(f.systems, a.systems) THEN 0 ELSE r.score END AS score,
-            CASE WHEN r.is_loose AND NOT list_has_any(f.systems, a.systems) THEN '' ELSE r.rule END AS rule,
+            CASE WHEN {_IS_ELSEWHERE} THEN 0 ELSE r.score END AS score,
+            CASE WHEN {_IS_ELSEWHERE} THEN '' ELSE r.rule END AS rule,
             r.score > 0 AND f.sex <> '' AND f.sex = a.sex AND f.age_years = a.age_years
                 AND list_has_any(f.authors, a.authors) AS is_same_patient
         FROM asked AS a JOIN related AS r ON r.one = a.concept JOIN all_facts AS f ON f.concept = r.two
         JOIN kept AS k ON k.id = f.case_id
         WHERE k.kept <> a.own)"""
-"""Cases by their diagnoses; what may sit anywhere in the body relates only cases of one body system."""
+"""Cases by their diagnoses; what may sit anywhere in the body relates only cases of one system and region."""
 _COPIED = f"""telling AS MATERIALIZED (
         SELECT case_id, hash FROM all_shingles
         QUALIFY count(*) OVER (PARTITION BY hash) <= {MAX_HOLDERS}),

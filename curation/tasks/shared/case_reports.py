@@ -119,6 +119,7 @@ class CaseReport:
         self, case: Case, text: CaseText, found: PrincipalDiagnosis | None, max_family: int
     ) -> Iterator[Fact]:
         """What the pairs of a case rest on; `found` is None when it may not be paired by its diagnosis."""
+        labels = self.labels.get(case.id)
         yield CaseFacts(
             case_id=case.id,
             article_id=case.article_id,
@@ -127,7 +128,8 @@ class CaseReport:
             age_years=case.age_years,
             sex=case.sex,
             authors=self.source.authors,
-            systems=labels.body_systems if (labels := self.labels.get(case.id)) else (),
+            systems=labels.body_systems if labels else (),
+            regions=labels.regions if labels else (),
             evidence=evidence_of(found, text) if found else (),
         )
         if found:

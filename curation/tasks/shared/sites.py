@@ -1,7 +1,8 @@
 """Which diagnoses say where in the body a disease is, and which only what kind of lesion or sign.
 
 'Haematoma' and 'squamous cell carcinoma' join the colon to the heart and the skin to the rectum; 'renal cell
-carcinoma' and 'appendicitis' join only what is alike. The first join two patients only in one body system.
+carcinoma' and 'appendicitis' join only what is alike. The first join two patients only in one body system; of
+vessels, bones and skin, which are everywhere, only in one region: an 'arteriovenous fistula' of arm or scalp.
 """
 
 from __future__ import annotations
@@ -11,18 +12,17 @@ import functools
 from curation.diagnosis.concepts import Concepts
 from curation.labels.concepts import branches
 
-LESIONS = frozenset(
+NEOPLASMS = frozenset({"MONDO:0005070", "HP:0002664", "MESH:D009369", "UMLS:C0027651"})
+LESIONS = NEOPLASMS | frozenset(
     {
-        "MONDO:0005070",  # neoplasm
-        "HP:0002664",
-        "MESH:D009369",
-        "UMLS:C0027651",
         "MESH:D020763",  # pathological conditions, anatomical: cyst, fistula, hernia
         "MESH:D006470",  # haemorrhage
         "MESH:D013492",  # suppuration: abscess
     }
 )
 """What names a kind of lesion, and all below it."""
+EVERYWHERE = frozenset({"cardiovascular", "integumentary", "musculoskeletal"})
+"""Body systems with parts in every region of the body."""
 MAX_SPREAD = 2
 """Body systems besides its own that the kinds of a concept which has a site may lie in."""
 _LEAST = 2
@@ -43,6 +43,15 @@ def is_loose(concept: str, concepts: Concepts) -> bool:
         for system in _systems(frozenset({kind, *concepts.ancestors(kind)})) - own:
             counts[system] = counts.get(system, 0) + 1
     return sum(count >= _LEAST for count in counts.values()) > MAX_SPREAD
+
+
+@functools.lru_cache(maxsize=100_000)
+def is_local(concept: str, concepts: Concepts) -> bool:
+    """Whether a concept is a lesion or finding that is another one in another region; neoplasms are not."""
+    above = frozenset({concept, *concepts.ancestors(concept)})
+    if above & NEOPLASMS or (concepts.kind(concept) != "finding" and not above & LESIONS):
+        return False
+    return _systems(above) <= EVERYWHERE
 
 
 def _systems(above: frozenset[str]) -> frozenset[str]:

@@ -119,7 +119,9 @@ class Patient:
     graphics: int = 1
     systems: tuple[str, ...] = ()
     regions: tuple[str, ...] = ()
-    """Of its figure; of the case itself it is the thorax."""
+    """Of its figure."""
+    sites: tuple[str, ...] = ("thorax",)
+    """Regions of the case itself."""
     pointers: Mapping[int, tuple[Pointer, ...]] = field(default_factory=dict)
     roles: Mapping[int, Any] = field(default_factory=dict)
     """Passage, from 0, -> what it tells; the others are presentation."""
@@ -170,7 +172,7 @@ class Report:
                     article_id=self.id,
                     unit="case",
                     specialties=("pulmonology", "surgery"),
-                    regions=("thorax",),
+                    regions=patient.sites,
                     body_systems=patient.systems,
                 )
             )

@@ -289,6 +289,31 @@ def test_a_lesion_that_may_be_anywhere_joins_only_one_body_system(
     assert pairs[f"{pmc(1)}#case1", f"{pmc(2)}#case1"] == expected
 
 
+@pytest.mark.parametrize(
+    ("concept", "one_site", "other_site", "expected"),
+    [
+        ("haematoma", ("limbs",), ("head_neck",), "related_diagnosis"),
+        ("haematoma", ("limbs", "thorax"), ("thorax",), "same-diagnosis"),
+        ("haematoma", ("limbs",), (), "same-diagnosis"),
+        ("gout", ("limbs",), ("head_neck",), "same-diagnosis"),
+    ],
+)
+def test_a_lesion_of_what_is_everywhere_joins_only_one_region(
+    concept: str, one_site: tuple[str, ...], other_site: tuple[str, ...], expected: str, tmp_path: Path
+) -> None:
+    system = ("cardiovascular",)
+    same = [one(3, concept, systems=system, sites=one_site)]  # so that the query has a positive in any case
+    built = run(
+        [
+            one(1, concept, systems=system, sites=one_site),
+            one(2, concept, systems=system, sites=other_site),
+            *same,
+        ],
+        tmp_path,
+    )
+    assert found(built)[f"{pmc(1)}#case1", f"{pmc(2)}#case1"] == expected
+
+
 def test_a_case_lists_all_its_images_where_they_are_asked_for(tmp_path: Path) -> None:
     reports = [
         one(1, "gout", graphics=3),

@@ -5,10 +5,11 @@ from __future__ import annotations
 import pytest
 
 from curation.diagnosis.concepts import Concepts, build
-from curation.tasks.shared.sites import is_loose
+from curation.tasks.shared.sites import is_local, is_loose
 from schemas.vocabulary import ConceptRelation, ConceptType
 
 NEOPLASM, SKIN, GUT, LUNG, KIDNEY = "MONDO:0005070", "HP:0001574", "HP:0025031", "HP:0002086", "HP:0000079"
+VESSELS = "HP:0001626"
 SYSTEMS = {"skin": SKIN, "gut": GUT, "lung": LUNG, "kidney": KIDNEY}
 
 
@@ -16,14 +17,16 @@ SYSTEMS = {"skin": SKIN, "gut": GUT, "lung": LUNG, "kidney": KIDNEY}
 def concepts() -> Concepts:
     """A carcinoma of many organs, one of the kidney, an infection, and a bleeding."""
     parents = {"squamous": [NEOPLASM, SKIN], "renal": [NEOPLASM, KIDNEY], "tuberculosis": [], "haematoma": []}
+    parents |= {"fistula": [VESSELS], "nephrosis": [KIDNEY]}
     for site, system in SYSTEMS.items():
         for number in range(2):
             parents[f"squamous_{site}{number}"] = ["squamous", system]
             parents[f"tuberculosis_{site}{number}"] = ["tuberculosis", system]
             parents[f"renal{site}{number}"] = ["renal"]
-    names = {*parents, NEOPLASM, *SYSTEMS.values()}
+    names = {*parents, NEOPLASM, VESSELS, *SYSTEMS.values()}
+    findings = {"haematoma", "fistula", "nephrosis"}
     types = [
-        ConceptType(concept=name, semantic_type="T033" if name == "haematoma" else "T047", group="DISO")
+        ConceptType(concept=name, semantic_type="T033" if name in findings else "T047", group="DISO")
         for name in sorted(names)
     ]
     links = [
@@ -47,3 +50,17 @@ def concepts() -> Concepts:
 )
 def test_lesions_without_a_site_are_loose(concept: str, expected: bool, concepts: Concepts) -> None:
     assert is_loose(concept, concepts) is expected
+
+
+@pytest.mark.parametrize(
+    ("concept", "expected"),
+    [
+        ("squamous", False),
+        ("tuberculosis", False),
+        ("haematoma", True),
+        ("fistula", True),
+        ("nephrosis", False),
+    ],
+)
+def test_lesions_of_what_is_everywhere_are_local(concept: str, expected: bool, concepts: Concepts) -> None:
+    assert is_local(concept, concepts) is expected
