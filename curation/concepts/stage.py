@@ -138,7 +138,7 @@ def ground_question(
 _PARAMS = {"backend": "native", "overlaps": False}
 GROUND = RecordStage(
     name="ground",
-    version=6,
+    version=7,
     inputs=(
         Input("extract.sources", Source, by="id"),
         Input("parse.articles", Article, by="id"),
@@ -156,7 +156,7 @@ GROUND = RecordStage(
 )
 GROUND_QUESTIONS = RecordStage(
     name="ground_questions",
-    version=5,
+    version=6,
     inputs=(Input("questions.questions", Question, by="id"),),
     outputs=(Table("mentions", Mention, ("text_id", "start", "end", "concept")),),
     process=ground_question,
@@ -167,6 +167,6 @@ GROUND_QUESTIONS = RecordStage(
 GROUND_EXERCISES = replace(
     GROUND_QUESTIONS,
     name="ground_exercises",
-    version=3,
+    version=4,
     inputs=(Input("exercises.questions", Question, by="id"),),
 )
