@@ -13,13 +13,14 @@ from curation.diagnosis.concepts import Concepts
 from curation.labels.concepts import branches
 
 NEOPLASMS = frozenset({"MONDO:0005070", "HP:0002664", "MESH:D009369", "UMLS:C0027651"})
-LESIONS = NEOPLASMS | frozenset(
+DAMAGE = frozenset(
     {
         "MESH:D020763",  # pathological conditions, anatomical: cyst, fistula, hernia
         "MESH:D006470",  # haemorrhage
         "MESH:D013492",  # suppuration: abscess
     }
 )
+LESIONS = NEOPLASMS | DAMAGE
 """What names a kind of lesion, and all below it."""
 EVERYWHERE = frozenset({"cardiovascular", "integumentary", "musculoskeletal"})
 """Body systems with parts in every region of the body."""
@@ -47,11 +48,12 @@ def is_loose(concept: str, concepts: Concepts) -> bool:
 
 @functools.lru_cache(maxsize=100_000)
 def is_local(concept: str, concepts: Concepts) -> bool:
-    """Whether a concept is a lesion or finding that is another one in another region; neoplasms are not."""
+    """Whether a concept is damage (a fistula) or a sign that is another one in another region of the body."""
     above = frozenset({concept, *concepts.ancestors(concept)})
-    if above & NEOPLASMS or (concepts.kind(concept) != "finding" and not above & LESIONS):
-        return False
-    return _systems(above) <= EVERYWHERE
+    systems = _systems(above)
+    if above & DAMAGE:
+        return systems <= EVERYWHERE
+    return concepts.kind(concept) == "finding" and not systems and not above & NEOPLASMS
 
 
 def _systems(above: frozenset[str]) -> frozenset[str]:
