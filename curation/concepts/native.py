@@ -33,6 +33,7 @@ SPLICED = 0.9
 """What the score of a reading with words left out is multiplied by."""
 _CLEAR = 0.93
 """Share of a surer reading's score that one crossing it must have to stay."""
+_LONGEST_ACRONYM = 4
 _WORD_BEFORE, _WORD_AFTER = re.compile(r"([^\W\d_]+)\W*\Z"), re.compile(r"\W*([^\W\d_]+)")
 _NEXT = re.compile(r" ([^\W\d_]+)")
 _LISTED = re.compile(r"[,/]|\b(?:and|or)\b")
@@ -272,6 +273,7 @@ def _matches(text: str, spans: Spans, base: int, overlaps: bool) -> list[Match]:
         return []
     if not text.isascii():
         _drop_cut(text, spans, base)
+    _drop_acronyms(text, spans, base)
     _drop_broken(text, spans, base)
     known = evidence([readings for readings, _ in spans.values()])
     found = []
@@ -320,6 +322,20 @@ def _drop_cut(text: str, spans: Spans, base: int) -> None:
     for start, end in list(spans):
         if is_unspaced(text[start - base]) and cuts_katakana(text, start - base, end - base):
             del spans[start, end]
+
+
+def _drop_acronyms(text: str, spans: Spans, base: int) -> None:
+    """Forget words that are acronyms in the text: "PET" is no "pet", unless all around is in capitals."""
+    for start, end in list(spans):
+        if end - start > _LONGEST_ACRONYM or not text[start - base : end - base].removesuffix("s").isupper():
+            continue
+        readings, share = spans[start, end]
+        kept = tuple(one for one in readings if one.name.removesuffix("s").isupper())
+        if len(kept) < len(readings) and not _is_in_capitals(text, start - base, end - base):
+            if kept:
+                spans[start, end] = kept, share
+            else:
+                del spans[start, end]
 
 
 def _drop_broken(text: str, spans: Spans, base: int) -> None:
