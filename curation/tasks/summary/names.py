@@ -29,6 +29,8 @@ _MIN_BEFORE_NOUN = 2
 it is the study's name and not the short form of a disease or of a method."""
 _PHASE = re.compile(r"(?:[IVX]+[ab]?|Phase)", re.IGNORECASE)
 """'A phase II trial' is of a phase, not of a name."""
+_BEGINS = re.compile(r"(?:^|\n|[.!?:]\s)[\"“(\[]?\Z")
+"""Before the first word of a sentence, which takes the name's capital over."""
 _FIRST = re.compile(r"^(?:A|An|The|This|Our)\b ?")
 _NOTE = re.compile(
     r"\s*^(?:(?:electronic |online )?supplement(?:ary|al) (?:information|materials?|data)|full protocol"
@@ -102,16 +104,18 @@ def unnamed(text: str, transforms: Sequence[Transform], names: Names) -> tuple[s
     for found in reversed(list(re.compile(pattern).finditer(text))):
         start, end = found.span()
         put = "" if found.group().endswith(" ") else PLACEHOLDER
+        if not put and text[end].islower() and _BEGINS.search(text, max(start - 4, 0), start):
+            put, end = text[end].upper(), end + 1
         # A neighbouring change at the same offset would leave the order of undoing open.
         if any(item.start <= end and item.end >= start for item in made):
             continue
-        text = text[:start] + put + text[end:]
+        original, text = text[start:end], text[:start] + put + text[end:]
         moved = len(put) + start - end
         before = [item for item in made if item.end < start]
         after = [
             replace(item, start=item.start + moved, end=item.end + moved) for item in made if item.start > end
         ]
-        change = Transform(start=start, end=start + len(put), original=found.group(), rule=NAME_RULE)
+        change = Transform(start=start, end=start + len(put), original=original, rule=NAME_RULE)
         made = [*before, change, *after]
     return text, tuple(made)
 

@@ -263,7 +263,7 @@ def test_names_a_title_gives_its_study(title: str, names: set[str]) -> None:
 def test_names_of_the_study_are_taken_out_and_lead_back() -> None:
     source = "RESTore study flow (Fig. 2). In the RESTore trial (Fig. 3) RESTored joints rest."
     released = unnamed(*neutralise_caption(source, "en"), Names(frozenset({"RESTore"})))
-    assert released[0] == "study flow. In the trial RESTored joints rest."
+    assert released[0] == "Study flow. In the trial RESTored joints rest."
     assert restore(*released) == source
     query = only_query(
         with_passages(1, f"The RESTore trial ran. {sentence('after')}", section=2), max_context_words=1000
