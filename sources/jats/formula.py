@@ -6,6 +6,7 @@ Text is what retrieval reads; layout commands and the LaTeX preamble that publis
 from __future__ import annotations
 
 import re
+import unicodedata
 
 from sources.jats.nodes import Element, all_text, local, squeeze
 
@@ -17,6 +18,10 @@ _LAYOUT = re.compile(
 _FONT = re.compile(
     r"\\(?:mathrm|mathit|mathbf|mathsf|mathcal|mathbb|text|textrm|textit|textbf|operatorname|rm|it|bf)\b"
 )
+_ACCENTS = {
+    "˙": "\u0307", "¨": "\u0308", "^": "\u0302", "ˆ": "\u0302", "¯": "\u0304", "‾": "\u0304", "~": "\u0303",
+    "˜": "\u0303", "´": "\u0301", "→": "\u20d7", "ˇ": "\u030c",
+}  # fmt: skip
 _SPACING = re.compile(r"\s*([_^/])\s*")
 
 
@@ -36,6 +41,14 @@ def _script(element: Element, marks: str) -> str:
     return text
 
 
+def _accented(element: Element) -> str:
+    """A letter under an accent as one: V̇, x̄; '' where it is something else that stands above."""
+    base, *above = [_mathml(child).strip() for child in element] or [""]
+    if len(base) == 1 and base.isalpha() and len(above) == 1 and above[0] in _ACCENTS:
+        return unicodedata.normalize("NFC", base + _ACCENTS[above[0]])
+    return ""
+
+
 def _fenced(element: Element) -> str:
     opening, closing = element.get("open", "("), element.get("close", ")")
     separator = (element.get("separators", ",") or ",")[0]
@@ -51,6 +64,8 @@ def _mathml(element: Element) -> str:
         return f" {text} " if name == "mo" and text in _SPACED else text
     if name == "mfrac":
         return "/".join(_wrapped(part) for part in _parts(element))
+    if name == "mover" and (accented := _accented(element)):
+        return accented
     if name in {"msup", "mover"}:
         return _script(element, "^")
     if name in {"msub", "munder"}:

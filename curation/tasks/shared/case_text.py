@@ -10,7 +10,7 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from curation.extract.neutralise import neutralise
+from curation.extract.neutralise import RULE, neutralise
 from curation.extract.pointers import pointers_in
 from curation.tasks.shared.words import GRAM, tokens_of
 from schemas.article import ArticlePassage
@@ -76,11 +76,13 @@ def assemble(
         text = known.text[span.start : span.end]
         changed, changes = neutralise(text, _pointers(known, span), languages[-1])
         glue = "" if not pieces else " " if span.passage_id == before else "\n"
-        source, released, before = source + glue, released + glue, span.passage_id
-        pieces.append(Piece(span.passage_id, span.start, span.end, len(source)))
-        shift = len(released)
+        pieces.append(Piece(span.passage_id, span.start, span.end, len(source) + len(glue)))
+        source, before = source + glue + text, span.passage_id
+        if released and not changed:  # "See Figure 1.": nothing is left to stand on a line of its own
+            changes, glue = (Transform(start=0, end=0, original=glue + text, rule=RULE),), ""
+        shift = len(released) + len(glue)
         transforms += [replace(one, start=one.start + shift, end=one.end + shift) for one in changes]
-        source, released = source + text, released + changed
+        released += glue + changed
     if not pieces:
         return None
     return CaseText(source, released, tuple(transforms), languages[0], tuple(pieces))

@@ -130,7 +130,8 @@ def context_of(
                 passage.language,
             )
         )
-        if not (
+        if sentence.words
+        and not (
             is_summing_sentence(sentence.source)
             or is_formal(sentence.source)
             or _LOST_LIST.search(sentence.source)

@@ -71,6 +71,20 @@ def test_spans_are_joined_in_order_and_pointers_go() -> None:
     assert text.language == "en"
 
 
+def test_a_passage_that_only_points_leaves_no_empty_line() -> None:
+    texts = {"a": "It grew (Fig. 1)", "b": "See Figure 2.", "c": "He was well."}
+    passages = {
+        name: passage(name, text, tuple(mark for mark in ("Fig. 1", "Figure 2") if mark in text))
+        for name, text in texts.items()
+    }
+    text = assemble(case(*((name, 0, len(words)) for name, words in texts.items())), passages, {}, "en")
+    assert text is not None
+    assert text.released == "It grew\nHe was well."
+    assert text.source == "\n".join(texts.values())
+    assert restore(text.released, text.transforms) == text.source
+    assert text.locate("c", 0, 2) == (text.source.index("He was"), text.source.index("He was") + 2)
+
+
 def test_a_quote_of_a_passage_is_found_in_the_joined_text() -> None:
     text = assemble(CASE, PASSAGES, {}, "en")
     assert text is not None

@@ -79,6 +79,9 @@ def test_a_paragraph_that_begins_with_inline_markup_is_read_whole() -> None:
     ("inner", "text"),
     [
         ("<mml:math><mml:msup><mml:mi>x</mml:mi><mml:mn>2</mml:mn></mml:msup></mml:math>", "x^2"),
+        ("<mml:math><mml:mover><mml:mi>V</mml:mi><mml:mo>˙</mml:mo></mml:mover></mml:math>", "V\u0307"),
+        ("<mml:math><mml:mover><mml:mi>c</mml:mi><mml:mo>^</mml:mo></mml:mover></mml:math>", "ĉ"),
+        ("<mml:math><mml:mover><mml:mi>k</mml:mi><mml:mi>n</mml:mi></mml:mover></mml:math>", "k^n"),
         (
             "<mml:math><mml:mfrac><mml:mrow><mml:mi>a</mml:mi><mml:mo>+</mml:mo><mml:mi>b</mml:mi></mml:mrow>"
             "<mml:mn>2</mml:mn></mml:mfrac></mml:math>",
