@@ -33,6 +33,22 @@ _LOST_LIST = re.compile(
     r"[a-z] (?:Therefore|However|Moreover|Furthermore|Thus|Hence|Consequently|Nevertheless),"
 )
 """A sentence that ran into the next one where a list stood between them."""
+_SELF = (
+    r"(?! (?:stud(?:y|ies)|case|report|article|paper|work|review|patient|trial|population|cohort|series"
+    r"|is (?:the|a))\b)"
+)
+_LINKED = re.compile(
+    r"(?:It(?! (?:is|was|has been|(?:can|could|may|might|must|should|will|would) be|seems|appears)"
+    r"(?: \w+){0,3} (?:that|to)\b)"
+    r"|(?:(?:In|At|By|With|For|Of|From|After|Despite|Because of|Based on|Due to|To) )?"
+    rf"(?:this|these|those|that|them|such){_SELF}"
+    r"|(?:Among|Some of|Most of|All of|Both of|One of|Each of|None of) (?:these|those|them)|They|Their|Its"
+    r"|Therefore|Thus|Hence|Consequently|However|Nevertheless|Nonetheless|Moreover|Furthermore|Accordingly"
+    r"|As a (?:result|consequence)|Conversely|In contrast|Similarly|Likewise|Since then|The (?:former|latter)"
+    r"|For (?:example|instance))\b",
+    re.IGNORECASE,
+)
+"""How an English sentence begins that the one before it is needed to understand."""
 _KINDS = frozenset({"paragraph", "list", "quote"})
 
 
@@ -130,19 +146,22 @@ def context_of(
                 passage.language,
             )
         )
-        if sentence.words
-        and not (
+        if not (
             is_summing_sentence(sentence.source)
             or is_formal(sentence.source)
             or _LOST_LIST.search(sentence.source)
         )
     ]
     order = _nearest_first(sentences, figure)
-    left_out = {item for item in (*caption, *sentences) if edited_copies(item.released, bars.sentences)}
+    left_out = {
+        item
+        for item in (*caption, *sentences)
+        if not item.words or edited_copies(item.released, bars.sentences)
+    }
     while True:
         opening = _fitting(caption, range(len(caption)), left_out, caption_limit)
         chosen = _fitting(sentences, order, left_out, limit)
-        touched = _touched([*opening, *chosen], bars.grams)
+        touched = _touched([*opening, *chosen], bars.grams) or _unlinked(chosen, figure, language)
         if not touched:
             context, places = _joined(opening, chosen)
             # Sentences can read otherwise when they stand together.
@@ -166,6 +185,30 @@ def _nearest_first(sentences: Sequence[Sentence], figure: Figure) -> list[int]:
         anchors = [at for at, item in enumerate(sentences) if item.text_id in within]
     far = {at: min((abs(at - anchor) for anchor in anchors), default=at) for at in range(len(sentences))}
     return sorted(far, key=lambda at: (far[at], at))
+
+
+def _unlinked(chosen: Sequence[Sentence], figure: Figure, language: str) -> set[Sentence]:
+    """Sentences that need the one before them, which is not there; those that cite the figure stay.
+
+    The first sentence of a passage needs none that could be left out. Read for English alone.
+    """
+    if not same_language(language, "en"):
+        return set()
+    cited = {(item.passage_id, item.sentence_start) for item in figure.mentions}
+    found: set[Sentence] = set()
+    for before, sentence in zip((None, *chosen), chosen, strict=False):
+        follows = (
+            before is not None
+            and before.text_id == sentence.text_id
+            and before.end + len(sentence.gap) == sentence.start
+            and before not in found
+        )
+        cites = any(
+            sentence.text_id == name and sentence.start <= start < sentence.end for name, start in cited
+        )
+        if not (follows or cites or sentence.start == 0) and _LINKED.match(sentence.released):
+            found.add(sentence)
+    return found
 
 
 def _spans(text: str) -> list[tuple[int, int]]:

@@ -137,6 +137,8 @@ def test_a_subsection_of_boilerplate_is_boilerplate_and_a_type_counts_without_a_
             "This work was supported by a grant of the state.",
             "This work was supported by a grant of the state.",
         ),
+        ("A consent form will be signed by both.", "A consent form will be signed by both."),
+        ("Laws on Personal Data Protection were kept.", "Laws on Personal Data Protection were kept."),
         ("The data are available on reasonable request.", "The data are available on reasonable request."),
         (
             "AB and CD wrote the draft. All authors approved it.",

@@ -237,6 +237,44 @@ def test_a_sentence_that_lost_its_list_stays_out() -> None:
     assert "Therefore" not in query.text and sentence("next") in query.text
 
 
+AIM = "The aim of this study was rest."
+
+
+@pytest.mark.parametrize(
+    ("before", "opening", "stays"),
+    [
+        (AIM, "It was", False),
+        (AIM, "These were", False),
+        (AIM, "However,", False),
+        (AIM, "In such cases,", False),
+        (AIM, "It is known that", True),
+        (AIM, "In this study", True),
+        (AIM, "Thisbe was", True),
+        (sentence("before"), "It was", True),
+        ("", "It was", True),
+    ],
+)
+def test_a_sentence_that_needs_the_one_left_out_before_it_stays_out(
+    before: str, opening: str, stays: bool
+) -> None:
+    linked = f"{opening} {sentence('linked').lower()}"
+    text = " ".join(
+        filter(None, (before, linked, f"Moreover, {sentence('chained').lower()}", sentence("next")))
+    )
+    query = only_query(with_passages(1, text, section=2), max_context_words=1000)
+    assert (linked in query.text) is stays
+    assert (sentence("chained").lower() in query.text) is stays
+    assert sentence("next") in query.text
+
+
+def test_a_sentence_that_only_points_stays_out() -> None:
+    query = only_query(
+        with_passages(1, f"{sentence('near')} See Figure 1. {sentence('next')}", section=2),
+        max_context_words=1000,
+    )
+    assert f"{sentence('near')} {sentence('next')}" in query.text
+
+
 def test_a_long_caption_is_parted_at_its_panels() -> None:
     panels = [f"({letter}) {sentence(f'panel {letter}', 40)}" for letter in "abcd"]
     figures = figured(1, caption=" ".join(panels))
