@@ -59,16 +59,25 @@ _COPYRIGHT = re.compile(
     rf"(?:\s*{_HOLDER}|(?!.{{0,200}}\b(?:licen[sc]ee?|licen[cç][ai]a?|creative commons|open access)\b))",
     re.IGNORECASE,
 )
-_STATEMENTS: tuple[tuple[re.Pattern[str], tuple[str, ...]], ...] = (
-    (_PERMISSION, ("permi", "courtesy", "copyright", "autori", "license from")),
-    (_BORROWED, ("from", "after", "adapta", "adapté", "reprodu", "modifi", "extraíd")),
+_STATEMENTS: tuple[tuple[re.Pattern[str], tuple[str, ...], tuple[str, ...]], ...] = (
+    (_PERMISSION, ("permi", "courtesy", "copyright", "autori", "license from"), ("",)),
+    (
+        _BORROWED,
+        ("from", "after", "adapta", "adapté", "reprodu", "modifi", "extraíd"),
+        (
+            *("repro", "reprin", "republ", "redraw", "adapt", "modif", "borrow", "taken", "extra"),
+            *("[", "ref", "http", "www.", "et al"),
+        ),
+    ),
     (
         _CREDIT,
         ("courtesy", "cortes", "kindly", "credit", "getty", "shutterstock", "illustration", "photo", "image"),
+        ("",),
     ),
-    (_COPYRIGHT, ("copyright", "©", "(c)")),
+    (_COPYRIGHT, ("copyright", "©", "(c)"), ("",)),
 )
-"""With each pattern the words one of which is in everything that it matches; most captions have none."""
+"""With each pattern words, and others, of which one each is in everything that it matches; most captions have
+none."""
 _PATIENT = re.compile(
     r"\b(?:patient|parent|famil|guardian|relative|mother|father|subject|participant|volunteer)",
     re.IGNORECASE,
@@ -85,8 +94,8 @@ def third_party_statement(text: str) -> str:
         text: as printed.
     """
     lowered = text.lower()
-    for pattern, words in _STATEMENTS:
-        if any(map(lowered.__contains__, words)):
+    for pattern, words, others in _STATEMENTS:
+        if any(map(lowered.__contains__, words)) and any(map(lowered.__contains__, others)):
             for found in pattern.finditer(text):
                 after = text[found.end() : found.end() + 40].partition(".")[0]
                 if not _PATIENT.search(found.group() + after):

@@ -71,8 +71,9 @@ def _grids(element: Element) -> Iterator[Element]:
 def _lines(grid: Element) -> Iterator[str]:
     """The rows that say something."""
     held: dict[int, tuple[str, int]] = {}
+    holds_others = next(grid.iterdescendants(*_GRIDS), None) is not None
     for row in grid.iter("tr", "row"):
-        if next(row.iterancestors(*_GRIDS)) is not grid:
+        if holds_others and next(row.iterancestors(*_GRIDS)) is not grid:
             continue
         cells, held = _row(row, held)
         while cells and not cells[-1]:
@@ -99,12 +100,15 @@ def _row(row: Element, held: dict[int, tuple[str, int]]) -> tuple[list[str], dic
             cells.append(text)
 
     for cell in row:
-        if local(cell) not in _CELLS:
+        if cell.tag not in _CELLS and local(cell) not in _CELLS:
             continue
-        from_above()
+        if held:
+            from_above()
         text, down, at = flatten(cell), _down(cell), len(cells)
-        across = max(1, min(_span(cell, "colspan"), MOST_COLUMNS))
-        cells += [text, *[""] * (across - 1)]
+        cells.append(text)
+        across = max(1, min(_span(cell.get("colspan")), MOST_COLUMNS))
+        if across > 1:
+            cells += [""] * (across - 1)
         if down > 1:
             below.update({at + step: (text if not step else "", down - 1) for step in range(across)})
     from_above()
@@ -113,11 +117,14 @@ def _row(row: Element, held: dict[int, tuple[str, int]]) -> tuple[list[str], dic
 
 def _down(cell: Element) -> int:
     """Rows that a cell reaches over; OpenStax says how many more."""
-    return _span(cell, "morerows") + 1 if cell.get("morerows") else max(1, _span(cell, "rowspan"))
+    more = cell.get("morerows")
+    return _span(more) + 1 if more else max(1, _span(cell.get("rowspan")))
 
 
-def _span(cell: Element, name: str) -> int:
-    value = (cell.get(name) or "").strip()
+def _span(value: str | None) -> int:
+    if value is None or value == "1":
+        return 1
+    value = value.strip()
     return int(value) if value.isascii() and value.isdigit() and len(value) < 6 else 1
 
 

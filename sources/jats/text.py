@@ -85,6 +85,7 @@ _CITATIONS = re.compile(r"\d+(?:\s?[,;–-]\s?\d+)+")
 _CITED = re.compile(r"\d{1,3}(?:\s?[,;–-]\s?\d{1,3}|\s\d{1,3})*")
 """Numbers of a reference list."""
 _BEFORE_CITED = re.compile(r"(?:[^\W\d_](?<!\bref)(?<!\brefs)|[)\]’”\"'%])[.,;:]?\Z", re.IGNORECASE)
+_NO_WORD = frozenset("([{/")
 _AFTER_CITED = re.compile(r"[⁰¹²³⁴-⁹][,;–-]?\Z")
 """What a raised number of the reference list stands right behind: "household⁴²", "30%.¹"; "food,²,³, ⁴"."""
 _DIGITS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -248,8 +249,10 @@ class Flow:
 
         Numbers that touch are parted by a space.
         """
+        if self.pieces[piece - 1][-1] in _NO_WORD or self.is_raised:
+            return
         before, written = "".join(self.pieces[max(piece - 2, 0) : piece])[-6:], "".join(self.pieces[piece:])
-        if self.is_raised or tail[:1].isalnum() or not _CITED.fullmatch(written.lstrip()):
+        if tail[:1].isalnum() or not _CITED.fullmatch(written.lstrip()):
             return
         if tail[:1] in (")", "]") and not before[-1].isalpha():
             return  # of a bracket whose beginning the source has lost
