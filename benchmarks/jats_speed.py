@@ -1,7 +1,8 @@
 """JATS parse + extract beside pubmed_parser 0.5.1 and bare lxml, on the same real files, in one run.
 
-Files per CPU second of one core, Parquet apart. pubmed_parser does its four passes (article, captions,
-paragraphs, references), which together cover less than `parse` + `extract`; its crashes are counted.
+Files per CPU second of one core, Parquet apart. pubmed_parser does four passes (article, captions, text and
+references), and with its fifth (tables) what `parse` reads too; all cover less than `parse` + `extract`. Its
+crashes are counted.
 """
 
 from __future__ import annotations
@@ -32,6 +33,10 @@ PEER_PASSES = (
     "parse_pubmed_paragraph",
     "parse_pubmed_references",
 )
+
+
+TABLES = "parse_pubmed_table"
+"""The peer's pass over tables, which `parse` reads since it makes rows of them."""
 
 
 def raw_of(path: Path, data: bytes) -> RawArticle:
@@ -82,9 +87,13 @@ def measure(folder: Path, count: int) -> dict[str, Any]:
 
     collect_rarely()  # as worker processes do; it serves every contestant
     contestants: dict[str, Callable[[], object]] = {"medqrels": ours, "lxml.etree.parse": bare}
-    peer = _peer(files, crashes)
-    if peer is not None:
-        contestants["pubmed_parser"] = peer
+    for name, passes in (
+        ("pubmed_parser", PEER_PASSES),
+        ("pubmed_parser with tables", (*PEER_PASSES, TABLES)),
+    ):
+        peer = _peer(files, passes, crashes)
+        if peer is not None:
+            contestants[name] = peer
     seconds = rounds(contestants, count)
     return {
         "files": len(files),
@@ -97,12 +106,12 @@ def measure(folder: Path, count: int) -> dict[str, Any]:
     }
 
 
-def _peer(files: list[Path], crashes: dict[str, str]) -> Callable[[], object] | None:
+def _peer(files: list[Path], names: tuple[str, ...], crashes: dict[str, str]) -> Callable[[], object] | None:
     try:
         module = importlib.import_module("pubmed_parser")
     except ImportError:
         return None
-    passes = [getattr(module, name) for name in PEER_PASSES]
+    passes = [getattr(module, name) for name in names]
 
     def work() -> None:
         with warnings.catch_warnings():

@@ -192,8 +192,10 @@ def _sequence(candidates: Sequence[Marker]) -> list[Marker]:
 def _in_turn(candidates: Iterable[Marker], *, is_strict: bool) -> list[Marker]:
     chosen: list[Marker] = []
     seen: set[str] = set()
+    following = "A"
     for marker in candidates:
-        following = next(chr(code) for code in range(ord("A"), ord("Z") + 2) if chr(code) not in seen)
+        while following in seen:
+            following = chr(ord(following) + 1)
         is_turn = list(marker.letters) == [chr(ord(following) + at) for at in range(len(marker.letters))]
         is_list = not is_strict and len(marker.letters) > 1 and not seen & set(marker.letters)
         if marker.letters and (is_turn or is_list):

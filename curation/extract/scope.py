@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import collections
 import functools
+import heapq
 import itertools
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
@@ -125,10 +126,14 @@ def score(stems: Stems, counts: Mapping[str, Sequence[int]]) -> tuple[int, int]:
         table, share, parts = (
             (known.journal, JOURNAL, 1000) if place == "journal" else (known.words, PLACES[place], whole)
         )
-        found = [(table[stem], here[stem]) for stem in table.keys() & here.keys()]
+        sums = [0, 0]
+        for stem in table.keys() & here.keys():
+            (one, other), count = table[stem], here[stem]
+            sums[0] += one * count
+            sums[1] += other * count
         size = parts * sum(here.values())
         for way in (0, 1):
-            totals[way] += 1000 * share * sum(weight[way] * count for weight, count in found) // size
+            totals[way] += 1000 * share * sums[way] // size
     return totals[0], totals[1]
 
 
@@ -169,5 +174,5 @@ def _spoken(words: Mapping[str, list[str]], stems: Stems, verdict: str) -> Itera
             weight = table[stem][OUT.index(verdict)] if verdict else -max(table[stem])
             if weight > 0:
                 heavy.append((-weight * stems[place][stem], stem))
-        for _, stem in sorted(heavy)[:_OF_A_PLACE]:
+        for _, stem in heapq.nsmallest(_OF_A_PLACE, heavy):
             yield f"{place}: {next(word for word in words[place] if word[:STEM] == stem)}"
