@@ -217,7 +217,7 @@ def _names_of(source: Source, _: Sequence[Passage], __: Sequence[Mention]) -> li
 
 PER_ARTICLE = RecordStage(
     name=NAME,
-    version=1,
+    version=2,
     inputs=(
         Input("extract.sources", Source, by="id"),
         Input("extract.passages", Passage, by="article_id"),

@@ -193,7 +193,7 @@ def _passage_ids(
 
 PER_ARTICLE = RecordStage(
     name=NAME,
-    version=4,
+    version=5,
     inputs=(
         Input("extract.sources", Source, by="id"),
         Input("extract.passages", Passage, by="article_id"),

@@ -289,7 +289,7 @@ def _query_ids(
 
 PER_ARTICLE = RecordStage(
     name=NAME,
-    version=4,
+    version=5,
     inputs=(
         Input("extract.sources", Source, by="id"),
         Input("parse.articles", Article, by="id"),

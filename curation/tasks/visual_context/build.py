@@ -300,7 +300,7 @@ def _passage_ids(_: Source, __: object, passages: Sequence[Passage], *___: objec
 
 PER_ARTICLE = RecordStage(
     name=NAME,
-    version=4,
+    version=5,
     inputs=(
         Input("extract.sources", Source, by="id"),
         Input("extract.figures", Figure, by="article_id"),

@@ -101,7 +101,7 @@ def _without_queries(piece: Piece, asked: set[str], repeats: Repeats) -> Piece:
 
 PER_ARTICLE = RecordStage(
     name=NAME,
-    version=1,
+    version=2,
     inputs=(
         Input("extract.sources", Source, by="id"),
         Input("extract.figures", Figure, by="article_id"),

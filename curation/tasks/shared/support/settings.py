@@ -9,7 +9,7 @@ from pydantic import Field
 from curation.tasks.shared.granularity import PassageOrArticle
 from schemas import task
 
-VERSION: Final = 5
+VERSION: Final = 6
 """Of the stages here, whatever task they are of."""
 
 
