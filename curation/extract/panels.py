@@ -58,6 +58,11 @@ _STYLES: tuple[_Style, ...] = (
     _after(r"[.;:]\s", rf"{_PANELS}(?P<letters>{_LOWER})(?:\s?[,:.]|\s[–—-])\s", "a"),
     _after(r"[.;:,]\s", rf"(?:[Pp]anels?|[Pp]arts?)\s\(?(?P<letters>{_UPPER})\b\)?", "A"),
 )
+_FIRST = {
+    "A": re.compile(r"(?<![A-Za-z])A(?![A-Za-z])"),
+    "a": re.compile(r"(?<![A-Za-z])a(?:[^A-Za-z\s]|\s(?:[^A-Za-z\d(]|and\b|to\b))"),
+}
+"""The letter of the first panel as a marker has it: most captions have none."""
 _POSITION = re.compile(
     r"(?:^|[.;]\s|\()(?P<word>(?:(?:upper|lower|top|bottom)[\s-])?(?:left|right|middle|cent(?:er|re))"
     r"|upper|lower|top|bottom)"
@@ -116,8 +121,9 @@ def _best(caption: str, emphasis: Sequence[Emphasis]) -> list[Marker]:
 
 def _candidates(caption: str, emphasis: Sequence[Emphasis]) -> Iterable[list[Marker]]:
     """Possible markers of each style, the most explicit style first."""
+    letters = {letter for letter, first in _FIRST.items() if first.search(caption)}
     for style in _STYLES:
-        if not all(map(caption.__contains__, style.needs)):
+        if style.needs[-1] not in letters or not all(map(caption.__contains__, style.needs)):
             continue
         first = style.first.match(caption) if style.first else None
         later = style.later.finditer(caption, first.end() if first else 0)

@@ -77,6 +77,7 @@ CAPTION = {
 TITLE = {**CAPTION, "xref": _DROP}
 """A title: reference marks in it point to footnotes and are no part of it."""
 
+_PLAIN = frozenset({_BLOCK, _EMPHASIS})
 _EXTENT = itemgetter(0, 1)
 _SUPERSCRIPTS = str.maketrans("0123456789+-−–=()n", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁻⁼⁽⁾ⁿ")
 _HAS_FORM = re.compile(r"(?=.*[+\-−–n\d])[+\-−–=()n\d]+")
@@ -317,9 +318,21 @@ def flatten(element: Element | None) -> str:
         return ""
     if len(element) == 0:
         return squeeze(element.text)
+    if len(element) == 1 and (plain := _plain(element)) is not None:
+        return plain
     flow = Flow()
     flow.read(element)
     return flow.text
+
+
+def _plain(element: Element) -> str | None:
+    """Text of an element whose one child holds it all, a paragraph or emphasis, as in cells of tables."""
+    (child,) = element
+    if len(child) or not isinstance(child.tag, str) or CAPTION.get(child.tag) not in _PLAIN:
+        return None
+    if (element.text and not element.text.isspace()) or (child.tail and not child.tail.isspace()):
+        return None
+    return squeeze(child.text)
 
 
 def title_text(element: Element | None) -> str:
