@@ -121,9 +121,9 @@ def _best(caption: str, emphasis: Sequence[Emphasis]) -> list[Marker]:
 
 def _candidates(caption: str, emphasis: Sequence[Emphasis]) -> Iterable[list[Marker]]:
     """Possible markers of each style, the most explicit style first."""
-    letters = {letter for letter, first in _FIRST.items() if first.search(caption)}
+    begins = {letter for letter, first in _FIRST.items() if first.search(caption)}
     for style in _STYLES:
-        if style.needs[-1] not in letters or not all(map(caption.__contains__, style.needs)):
+        if style.needs[-1] not in begins or not all(map(caption.__contains__, style.needs)):
             continue
         first = style.first.match(caption) if style.first else None
         later = style.later.finditer(caption, first.end() if first else 0)
