@@ -24,16 +24,16 @@ from curation.cases.stage import CASES
 from curation.extract.stage import EXTRACT
 from curation.labels.stage import LABELS
 from curation.partition.near_queries import near_keys
-from curation.partition.records import MergedConcept, NearQuery, PublishedKey
+from curation.partition.records import NearQuery
 from curation.partition.stage import partition_stage
 from curation.tasks.registry import TASKS
 from flows.engine.database import run_set_stage
 from flows.engine.runner import run_records
 from schemas.article import Article
 from schemas.benchmark import Document, Qrel, Query
-from schemas.image import FigureImage
 from schemas.label import RecordLabels
 from schemas.record import to_table
+from schemas.vocabulary import ConceptType
 
 NAMES = ("summary", "visual_context")
 _SETTINGS = {"require_image": False, "licence_profile": "noncommercial"}
@@ -41,13 +41,15 @@ _BANDS = (1, 2, 3, 5, 9, 1_000_000)
 KINDS: dict[str, type] = {"queries": Query, "documents": Document, "qrels": Qrel}
 
 
-def tables(shared: Path) -> dict[str, list[Any]]:
-    """Rows of every stage the two tasks read, by `stage.table`."""
+def tables(shared: Path, scratch: Path) -> dict[str, list[Any]]:
+    """Rows of every stage the two tasks read, by `stage.table`; nothing is grounded."""
+    types = scratch / "types.parquet"
+    pq.write_table(to_table(ConceptType, []), types)
     made: dict[str, list[Any]] = {"parse.articles": list(articles(shared))}
     for stage in (EXTRACT, CASES, LABELS, *(TASKS[name].per_article for name in NAMES)):
         given = {item.table: made.get(item.table, []) for item in stage.inputs}
         params = dict(stage.params) if stage.settings is None else dict(_SETTINGS)
-        rows, _, _ = run_records(stage, given, params, {})
+        rows, _, _ = run_records(stage, given, params, dict.fromkeys(stage.resources, types))
         made |= {f"{stage.name}.{name}": found for name, found in rows.items()}
     return made
 
@@ -63,13 +65,14 @@ def owners(made: Mapping[str, list[Any]], scratch: Path) -> dict[str, str]:
     for task in NAMES:
         for name, row in KINDS.items():
             write(f"{task}_{name}", row, made[f"{task}.{name}"])
-    for name, row in (("images", FigureImage), ("published", PublishedKey), ("merged", MergedConcept)):
-        write(name, row, [])
     write("labels", RecordLabels, made["labels.records"])
     write("near_queries", NearQuery, near_keys({task: files[f"{task}_queries"] for task in NAMES}))
     out = scratch / "out"
     out.mkdir()
     stage = partition_stage(NAMES)
+    for name, (_, row) in stage.inputs.items():  # nothing is published and no image is looked at
+        if name not in files:
+            write(name, row, [])
     run_set_stage(stage, {name: files[name] for name in stage.inputs}, out, "1GB")
     of_query = {row.id: row.article_id for task in NAMES for row in made[f"{task}.queries"]}
     both = set.intersection(*({row.article_id for row in made[f"{task}.queries"]} for task in NAMES))
@@ -111,8 +114,8 @@ def apart(one: Mapping[str, int], other: Mapping[str, int]) -> float:
 
 def measure(shared: Path) -> dict[str, Any]:
     """Both sides, and how far they lie apart."""
-    made = tables(shared)
     with tempfile.TemporaryDirectory(prefix="sides-") as scratch:
+        made = tables(shared, Path(scratch))
         held = owners(made, Path(scratch))
     sides = {task: side([name for name, owner in held.items() if owner == task], made) for task in NAMES}
     one, other = sides.values()
