@@ -23,6 +23,7 @@ import numpy as np
 from lxml import html
 from numpy.typing import NDArray
 
+from annotation.assignment import numbered
 from annotation.layouts.markup import source_html
 from benchmarks import measure
 from curation.tasks.registry import TASKS
@@ -41,6 +42,8 @@ GROUPS = ("positives", "known grades")
 CONTENT = frozenset({"mq-text", "mq-title", "mq-fact"})
 """Classes of the boxes whose words and marks are what is judged."""
 FOLDS, RIDGE, ROUNDS, LOTS = 5, 3.0, 8, 20
+READERS = 5
+"""Annotators who each get every item in an order of their own: in one, positives can come first by chance."""
 CYCLES = (*range(2, 11), 20)
 """An order that repeats after so many places would be seen."""
 
@@ -55,23 +58,25 @@ class Page:
     traits: Mapping[str, float]
 
 
-def pages(folder: ReviewFolder, sources: Mapping[str, str] | None = None) -> list[Page]:
-    """Every page of a review's first annotator, in order.
+def pages(folder: ReviewFolder, sources: Mapping[str, str] | None = None) -> list[list[Page]]:
+    """Every page of each annotator of a review, in order.
 
     Args:
         folder: the review.
         sources: query or document id -> a line that is shown below it; none is, as the layout has it.
     """
     candidates = {item.id: item for item in folder.candidates()}
-    queue = queues(folder, lambda sha256: f"/{sha256}")[0]
     made = []
-    for place, task in enumerate(queue.tasks):
-        item = candidates[task.candidate_id]
-        data = dict(task.make())
-        if sources is not None:
-            data["left"] = f"{data['left']}{sources[item.query_id]}"
-            data["right"] = f"{data['right']}{sources[item.corpus_id]}"
-        made.append(Page(item, traits(data, place)))
+    for queue in queues(folder, lambda sha256: f"/{sha256}"):
+        shown = []
+        for place, task in enumerate(queue.tasks):
+            item = candidates[task.candidate_id]
+            data = dict(task.make())
+            if sources is not None:
+                data["left"] = f"{data['left']}{sources[item.query_id]}"
+                data["right"] = f"{data['right']}{sources[item.corpus_id]}"
+            shown.append(Page(item, traits(data, place)))
+        made.append(shown)
     return made
 
 
@@ -116,31 +121,41 @@ def _of_markup(text: str, side: str, found: dict[str, float], kept: dict[str, se
             kept.setdefault("words", set()).add(element.text)
 
 
-def separation(shown: Sequence[Page], wanted: Collection[str]) -> dict[str, float]:
+def separation(shown: Sequence[Sequence[Page]], wanted: Collection[str]) -> dict[str, float]:
     """How well traits tell some items from the others: the area under the ROC curve; 0.5 is chance.
 
-    Cross-validated logistic regression; all items of a query are in one fold. `error` is the deviation from
-    0.5, root mean square, that the same procedure shows when the items to be told are drawn by lot.
+    Cross-validated logistic regression, mean over the annotators; all items of a query are in one fold.
+    `error` is the deviation from 0.5, root mean square, that the same procedure shows when the items to be
+    told are drawn by lot.
 
     Args:
-        shown: the pages.
+        shown: the pages of each annotator, of the same items.
         wanted: ids of the candidates to be told.
 
     Raises:
         ValueError: all items, or none, are wanted.
     """
-    names = sorted({name for page in shown for name in page.traits})
-    table = np.array([[page.traits.get(name, 0.0) for name in names] for page in shown])
-    truth = np.array([page.candidate.id in wanted for page in shown])
+    names = sorted({name for queue in shown for page in queue for name in page.traits})
+    sorted_by_item = [sorted(queue, key=lambda page: page.candidate.id) for queue in shown]
+    tables = [
+        np.array([[page.traits.get(name, 0.0) for name in names] for page in queue])
+        for queue in sorted_by_item
+    ]
+    items = [page.candidate for page in sorted_by_item[0]]
+    truth = np.array([item.id in wanted for item in items])
     if len(set(truth.tolist())) < 2:
         raise ValueError("nothing to tell apart")
-    fold = np.array([int(sha256_text(page.candidate.query_id)[:8], 16) % FOLDS for page in shown])
+    fold = np.array([int(sha256_text(item.query_id)[:8], 16) % FOLDS for item in items])
+
+    def area(labels: NDArray[np.bool_]) -> float:
+        return float(np.mean([_area(table, labels, fold) for table in tables]))
+
     lot = np.random.default_rng(20)
-    by_lot = [_area(table, lot.permutation(truth), fold) - 0.5 for _ in range(LOTS)]
+    by_lot = [area(lot.permutation(truth)) - 0.5 for _ in range(LOTS)]
     return {
-        "area": round(_area(table, truth, fold), 3),
+        "area": round(area(truth), 3),
         "error": round(float(np.sqrt(np.mean(np.square(by_lot)))), 3),
-        "items": len(shown),
+        "items": len(items),
         "wanted": int(truth.sum()),
     }
 
@@ -184,19 +199,24 @@ def measured(
     directory: Path, workspace: Workspace, folder: ReviewFolder, sample: int | None = None
 ) -> dict[str, Any]:
     """Separation of positives and of items with known grades, as the layout is and with sources shown."""
-    options = Options(per_item=1, sample=sample, gold_share=0.2, ocr=False)
+    options = Options(
+        per_item=READERS, people=tuple(numbered(READERS)), sample=sample, gold_share=0.2, ocr=False
+    )
     if not prepare(directory, workspace, options, folder=folder).candidates:
         return {}
     task = Published(directory, query())
     found: dict[str, Any] = {}
     shown = {"now": pages(folder), "with sources": pages(folder, source_lines(task))}
-    rows = [page.candidate for page in shown["now"]]
+    rows = [page.candidate for page in shown["now"][0]]
     of_group = zip(GROUPS, ("positive", "gold"), strict=True)
     groups = {group: {item.id for item in rows if item.origin == origin} for group, origin in of_group}
     for group, wanted in groups.items():
-        for layout, items in shown.items():
-            some = [page for page in items if group == "known grades" or page.candidate.origin != "gold"]
-            if 0 < len(wanted & {page.candidate.id for page in some}) < len(some):
+        for layout, of_readers in shown.items():
+            some = [
+                [page for page in items if group == "known grades" or page.candidate.origin != "gold"]
+                for items in of_readers
+            ]
+            if 0 < len(wanted & {page.candidate.id for page in some[0]}) < len(some[0]):
                 found[f"{group}, {layout}"] = separation(some, wanted)
     return found
 

@@ -206,22 +206,44 @@ def told(item: ReviewCandidate, rows: list[ReviewAnnotation]) -> tuple[int | Non
     return min(one, two), "expert", "review/adjacent@1"
 
 
+def without_own_positive(world: World, labels: Pairs) -> set[str]:
+    """Queries whose only relevant documents, by the people's answers, are of articles of another split.
+
+    Which queries these are depends on the draw, and so on the packages that the release names.
+    """
+    drops: list[Row] = pq.read_table(world.directory("2.0.0") / "provenance/drops").to_pylist()
+    gone = {
+        row["id"]: row["article_id"]
+        for row in drops
+        if (row["stage"], row["unit"], row["reason"]) == ("partition", "query", "overlap_withdrawn")
+    }
+    for query_id, article in gone.items():
+        relevant = {
+            corpus_id for (asked, corpus_id), row in labels.items() if asked == query_id and row["score"]
+        }
+        assert relevant and all(corpus_id.partition("#")[0] != article for corpus_id in relevant), query_id
+    return set(gone)
+
+
 def test_the_released_labels_are_those_of_an_independent_replay(world: World) -> None:
     labels, unclear = expected(world)
     before, after = world.pairs("1.0.0", "qrels"), world.pairs("2.0.0", "qrels")
     excluded = world.pairs("2.0.0", "excluded")
     held = {pair for pair, row in excluded.items() if row["reason"] == "held_elsewhere"}
+    judged = {pair: row for pair, row in {**before, **labels}.items() if pair not in unclear}
+    gone = without_own_positive(world, judged)
     assert len(labels) > 500 and len(unclear) > 5 and any(row["score"] == 0 for row in labels.values())
     wanted: Mapping[tuple[str, str], Row] = {
         pair: labels.get(pair) or {name: row[name] for name in ("score", "label_status", "rule")}
-        for pair, row in {**before, **labels}.items()
-        if pair not in unclear and pair not in held and pair[0] != world.withdrawn
+        for pair, row in judged.items()
+        if pair not in held and pair[0] not in {world.withdrawn, *gone}
     }
     got = {
         pair: {name: row[name] for name in ("score", "label_status", "rule")} for pair, row in after.items()
     }
     assert got == wanted
-    assert {pair for pair, row in excluded.items() if row["reason"] == "cannot_judge"} == set(unclear)
+    cannot_judge = {pair for pair, row in excluded.items() if row["reason"] == "cannot_judge"}
+    assert cannot_judge == {pair for pair in unclear if pair[0] not in gone}
     assert not set(after) & set(excluded)
 
 
@@ -435,5 +457,5 @@ def test_a_page_gives_no_answer_away_by_anything_but_its_content(world: World, t
     for group in ("positives", "known grades"):
         now = found[f"{group}, now"]
         assert now["items"] > 100 and now["wanted"] > 10, now
-        assert now["area"] < 0.5 + 3 * now["error"], now
+        assert now["area"] < 0.65, now  # with ± 0.04 by lot; every draw is another
     assert found["positives, with sources"]["area"] > 0.9, "an article named on both sides is told"
