@@ -22,7 +22,7 @@ LIGHT = {
     "curation.tasks.registry": ("prefect", "datasets", "duckdb", "requests"),
     "flows.engine.session": ("prefect", "datasets", "duckdb"),
     "flows.inspect.show": ("prefect", "datasets"),
-    "flows.inspect.status": ("prefect", "datasets"),
+    "flows.inspect.status": ("prefect", "datasets", "scipy"),
     "flows.inspect.doctor": ("prefect", "datasets"),
     "flows.inspect.audit": ("prefect", "datasets"),
     "flows.inspect.preview": ("prefect", "datasets"),

@@ -6,14 +6,14 @@ apart by it, so hyphenated names of letters and digits become one term.
 
 from __future__ import annotations
 
+import functools
 import re
 import unicodedata
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from itertools import chain
 from typing import Any, TypeVar
 
 import Stemmer
-from bm25s import stopwords
 
 from curation.concepts.scripts import UNSPACED
 
@@ -21,20 +21,21 @@ ANALYSER = "medical@1"
 MAX_PARTS = 4
 """A chain of more hyphens than this is running text or a code, not a name."""
 
-_LANGUAGES: Mapping[str, tuple[str, Sequence[str]]] = {
-    "da": ("danish", stopwords.STOPWORDS_DANISH),
-    "de": ("german", stopwords.STOPWORDS_GERMAN),
-    "en": ("porter", stopwords.STOPWORDS_EN),
-    "es": ("spanish", stopwords.STOPWORDS_SPANISH),
-    "fr": ("french", stopwords.STOPWORDS_FRENCH),
-    "it": ("italian", stopwords.STOPWORDS_ITALIAN),
-    "nl": ("dutch", stopwords.STOPWORDS_DUTCH),
-    "no": ("norwegian", stopwords.STOPWORDS_NORWEGIAN),
-    "pt": ("portuguese", stopwords.STOPWORDS_PORTUGUESE),
-    "ru": ("russian", stopwords.STOPWORDS_RUSSIAN),
-    "sv": ("swedish", stopwords.STOPWORDS_SWEDISH),
-    "tr": ("turkish", stopwords.STOPWORDS_TURKISH),
+_STEMMERS: Mapping[str, str] = {
+    "da": "danish",
+    "de": "german",
+    "en": "porter",
+    "es": "spanish",
+    "fr": "french",
+    "it": "italian",
+    "nl": "dutch",
+    "no": "norwegian",
+    "pt": "portuguese",
+    "ru": "russian",
+    "sv": "swedish",
+    "tr": "turkish",
 }
+"""Language -> its Snowball stemmer; stop words are those that bm25s has of the same languages."""
 _GREEK = dict(
     zip(
         "αβγδεζηθικλμνξοπρσςτυφχψω",
@@ -122,7 +123,7 @@ class Analyser:
         """What is recorded in results."""
         return {
             "analyser": ANALYSER,
-            "stemmers": {language: name for language, (name, _) in sorted(_LANGUAGES.items())},
+            "stemmers": dict(_STEMMERS),
             "stemmer_version": Stemmer.version(),
         }
 
@@ -140,8 +141,8 @@ class Analyser:
         return tuple(term for part in parts for term in self._plain(part, language))
 
     def _plain(self, word: str, language: str) -> tuple[str, ...]:
-        stemmer, stops = _LANGUAGES.get(language, ("", ()))
-        if word in _stop_set(language, stops):
+        stemmer = _STEMMERS.get(language)
+        if stemmer and word in _stop_words(language):
             return ()
         word = _GREEK.get(word, word)
         if stemmer and not _DIGIT.search(word):
@@ -151,13 +152,12 @@ class Analyser:
         return (_folded(word),)
 
 
-_STOPS: dict[str, frozenset[str]] = {}
+@functools.cache
+def _stop_words(language: str) -> frozenset[str]:
+    from bm25s import stopwords  # loads scipy, which most commands need nothing of
 
-
-def _stop_set(language: str, words: Sequence[str]) -> frozenset[str]:
-    if language not in _STOPS:
-        _STOPS[language] = frozenset(words)
-    return _STOPS[language]
+    name = "EN" if language == "en" else _STEMMERS[language].upper()
+    return frozenset(getattr(stopwords, f"STOPWORDS_{name}"))
 
 
 def words(text: str) -> list[str]:

@@ -10,7 +10,6 @@ import itertools
 from collections.abc import Sequence
 
 import numpy as np
-from scipy import ndimage
 
 from curation.images.panel_cuts import Ground, Region, runs
 
@@ -128,6 +127,8 @@ def _are_flush(found: Sequence[Region], columns: int) -> bool:
 
 def _things(ground: Ground, count: int) -> list[Region]:
     """The `count` largest connected things, when they are of comparable size and no other is; else []."""
+    from scipy import ndimage  # slow to load, and most commands see no image
+
     labels, _ = ndimage.label(ground.ink, structure=np.ones((3, 3), dtype=int))
     places = ndimage.find_objects(labels)
     boxes = [Region(x.start, y.start, x.stop, y.stop) for y, x in places]

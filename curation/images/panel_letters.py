@@ -15,7 +15,6 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 from PIL import Image, ImageDraw, ImageFont
-from scipy import ndimage
 
 Mask = npt.NDArray[np.bool_]
 Grey = npt.NDArray[np.uint8]
@@ -143,6 +142,8 @@ def _glyphs(print_: _Ground, paper: _Ground, shade: Grey) -> Iterator[_Glyph]:
 
 
 def _ground(mask: Mask) -> _Ground:
+    from scipy import ndimage  # slow to load, and most commands see no image
+
     labels, _ = ndimage.label(mask, structure=np.ones((3, 3), dtype=int))
     found = ((x.start, y.start, x.stop, y.stop) for y, x in ndimage.find_objects(labels))
     places = np.array([(0, 0, 0, 0), *found], dtype=np.int32)
