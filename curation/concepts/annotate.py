@@ -7,6 +7,7 @@ where the long form is none, the short form is not looked up as if it were a nam
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -21,6 +22,18 @@ SPECIFIC = 6
 """Characters of short forms that are looked up even so: 'COVID-19' is hardly anything else."""
 _HEADS = frozenset(["disease", "diseases", "disorder", "syndrome", "condition", "infection", "injury"])
 """Ends of long forms that say nothing alone: 'CMD' is no name for every disease."""
+_HEAD_LAST = frozenset(["en", "de", "nl", "sv", "da", "no", "ja", "zh", "ko"])
+"""Languages whose compounds end with what they are: of 'infarto agudo de miocardio' the end says where."""
+_TURN = re.compile(
+    r"\b(?:of|for|in|on|to|from|by|with|without|at|per|used|based"
+    r"|von|des|der|für|mit|bei|im|zur?|van|voor|och|av|för|og|af)\b",
+    re.IGNORECASE,
+)
+"""What a long form's head stands before: a 'Journal of Dental Research' is no research."""
+_JOINED = re.compile(r"(?:[,;/&+]|\b(?:and|or|und|oder|en|och|og))\s*\Z", re.IGNORECASE)
+"""A single word after it is one of several: 'hematoxylin and eosin' is no eosin."""
+_SPECIES = re.compile(r"([A-Z])[a-z]+ ([a-z]{3,})")
+_SHORT_SPECIES = re.compile(r"\b([A-Z])\.[ \u00a0\u202f]?([a-z]{3,})\b")
 _HYPHENS = ("-", "‐", "‑", "–")
 
 
@@ -44,12 +57,12 @@ def annotate(
         matcher: a backend.
         overlaps: names inside longer ones too.
     """
-    found = _find(texts, matcher, overlaps)
+    found = _with_species(texts, _find(texts, matcher, overlaps))
     abbreviations = DocumentAbbreviations()
     meanings: dict[int, Match | None] = {}
     for text, matches in zip(texts, found, strict=True):
         for definition in abbreviations.add(text.text):
-            meanings[id(definition)] = _meaning(definition, matches)
+            meanings[id(definition)] = _meaning(definition, matches, text.language)
     for position, (text, matches) in enumerate(zip(texts, found, strict=True)):
         read = _with_short_forms(matches, abbreviations.uses(text.text, position), meanings)
         spans = [(match.start, match.end) for match in read]
@@ -70,8 +83,40 @@ def _find(texts: Sequence[Text], matcher: Matcher, overlaps: bool) -> list[list[
     return found
 
 
-def _meaning(definition: Definition, matches: Sequence[Match]) -> Match | None:
-    """What a definition's long form is: a match of all of it, else of its end."""
+def _with_species(texts: Sequence[Text], found: list[list[Match]]) -> list[list[Match]]:
+    """Matches with species whose genus is one letter, where the document writes the name in full.
+
+    "Staphylococcus aureus … S. aureus": codes of nomenclature let a genus be abbreviated once it was named.
+    """
+    known: dict[tuple[str, str], Match] = {}
+    for text, matches in zip(texts, found, strict=True):
+        for match in matches:
+            if name := _SPECIES.fullmatch(text.text, match.start, match.end):
+                known.setdefault((name[1], name[2]), match)
+    if not known:
+        return found
+    return [_with_those(text.text, matches, known) for text, matches in zip(texts, found, strict=True)]
+
+
+def _with_those(text: str, matches: list[Match], known: Mapping[tuple[str, str], Match]) -> list[Match]:
+    made: list[Match] = []
+    for short in _SHORT_SPECIES.finditer(text):
+        meant = known.get((short[1], short[2]))
+        start, end = short.span()
+        if meant is None or any(match.start <= start and end <= match.end for match in matches):
+            continue  # not named in full, or part of a longer name
+        score = round(meant.score * WHOLE, 3)
+        made.append(dataclasses.replace(meant, start=start, end=end, rule="short_form", score=score))
+    if not made:
+        return matches
+    kept = [
+        match for match in matches if not any(one.start < match.end and match.start < one.end for one in made)
+    ]
+    return sorted([*kept, *made], key=lambda match: (match.start, -match.end, match.concept))
+
+
+def _meaning(definition: Definition, matches: Sequence[Match], language: str) -> Match | None:
+    """What a definition's long form is: a match of all of it, else of its end where that is its head."""
     start, end = definition.long_start, definition.long_end
     inside = [match for match in matches if match.end == end and match.start >= start]
     longest = min(inside, key=lambda match: match.start, default=None)
@@ -80,7 +125,13 @@ def _meaning(definition: Definition, matches: Sequence[Match]) -> Match | None:
     if longest is None:
         return None
     is_whole = longest.start == start
-    if not is_whole and definition.long[longest.start - start :].lower() in _HEADS:
+    before, end_of_it = definition.long[: longest.start - start], definition.long[longest.start - start :]
+    if not is_whole and (
+        end_of_it.lower() in _HEADS
+        or language.split("-")[0].lower() not in _HEAD_LAST
+        or _TURN.search(before)
+        or (" " not in end_of_it and _JOINED.search(before))
+    ):
         return None
     sure = WHOLE if is_whole else PART
     return dataclasses.replace(longest, rule="short_form", score=round(longest.score * sure, 3))

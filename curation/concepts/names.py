@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from curation.concepts.abbreviations import definitions
 from curation.concepts.english import participle_root
 from curation.concepts.hashes import COMMA_AFTER, sequence_hash
 from curation.concepts.laboratory import ways_of_value
@@ -68,6 +69,7 @@ class Analysis(NamedTuple):
 
 def analyse(name: str, language: Language) -> Analysis | None:
     """How a name is looked up; None when it says too little to be matched, or is too long."""
+    name = _spelled_out(name)
     parts = split(name)
     written = parts[1::2]
     flags = _gate(name, written, language)
@@ -82,6 +84,17 @@ def analyse(name: str, language: Language) -> Analysis | None:
         return None
     flags |= COMMAS if COMMA in gaps else 0
     return Analysis(flags, keys, words, *_orders(words, gaps))
+
+
+def _spelled_out(name: str) -> str:
+    """A name without the short form that it declares: texts write "… (AML)" too, which defines one there."""
+    if not name.endswith(")"):
+        return name
+    for found in definitions(name):
+        first, last = sorted(((found.short_start, found.short_end), (found.long_start, found.long_end)))
+        if first[0] == 0 and last[1] == len(name) - 1:
+            return found.long
+    return name
 
 
 def _orders(words: Sequence[Word], gaps: Sequence[int]) -> tuple[int, int]:

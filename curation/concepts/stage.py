@@ -56,7 +56,10 @@ def texts_of(
 ) -> list[Text]:
     """The texts of an article in reading order: abbreviations hold from their definition on."""
     return [
-        *(Text(_NO_TEXT, f"{long} ({short})") for short, long in declared(article.abbreviations)),
+        *(
+            Text(_NO_TEXT, f"{long} ({short})", source.language)
+            for short, long in declared(article.abbreviations)
+        ),
         Text(title_id(source.id), source.title, source.language),
         *(
             Text(keyword_id(source.id, number), keyword, source.language)
@@ -138,7 +141,7 @@ def ground_question(
 _PARAMS = {"backend": "native", "overlaps": False}
 GROUND = RecordStage(
     name="ground",
-    version=7,
+    version=8,
     inputs=(
         Input("extract.sources", Source, by="id"),
         Input("parse.articles", Article, by="id"),
@@ -156,7 +159,7 @@ GROUND = RecordStage(
 )
 GROUND_QUESTIONS = RecordStage(
     name="ground_questions",
-    version=6,
+    version=7,
     inputs=(Input("questions.questions", Question, by="id"),),
     outputs=(Table("mentions", Mention, ("text_id", "start", "end", "concept")),),
     process=ground_question,
@@ -167,6 +170,6 @@ GROUND_QUESTIONS = RecordStage(
 GROUND_EXERCISES = replace(
     GROUND_QUESTIONS,
     name="ground_exercises",
-    version=4,
+    version=5,
     inputs=(Input("exercises.questions", Question, by="id"),),
 )

@@ -18,6 +18,9 @@ NAMES = {
     "ct": "MADE:5",
     "mf scale": "MADE:6",
     "covi-19": "MADE:7",
+    "oddococcus ruber": "MADE:8",
+    "ruber": "MADE:9",
+    "o. ruber fever": "MADE:10",
 }
 
 
@@ -74,6 +77,39 @@ def test_a_long_form_that_only_ends_in_a_concept_counts_less() -> None:
         ("CKD", "MADE:3", PART),
         ("CKD", "MADE:3", PART),
     ]
+
+
+@pytest.mark.parametrize(
+    ("long", "language", "is_told"),
+    [
+        ("Journal of Odd Fever (JOF)", "en", False),  # stands for a journal
+        ("Index for Kidney Disease (IKD)", "en", False),
+        ("ovixazine, talamide, fever (OTF)", "en", False),  # one of several
+        ("cough and fever (CF)", "en", False),
+        ("cough/fever (CF)", "en", False),
+        ("restricted and odd kidney disease (ROKD)", "en", True),  # one head of two kinds
+        ("renal/made fever (RMF)", "en", True),
+        ("odd fever (OF)", "en", True),
+        ("index odontológico fever (IOF)", "es", False),  # Spanish heads stand first
+    ],
+)
+def test_a_short_form_is_what_the_head_of_its_long_form_is(long: str, language: str, is_told: bool) -> None:
+    text = f"They had {long} last."
+    found = annotate("doc", [Text("t0", text, language)], Exact())
+    assert [row.rule for row in found] == ["exact", *["short_form"] * is_told], long
+
+
+def test_a_species_is_known_by_the_initial_of_its_genus() -> None:
+    found = read("O. ruber grew.", "Oddococcus ruber and O. ruber fever.", "P. ruber, O.ruber, of O. Ruber.")
+    assert told(found) == [
+        ("t0", "O. ruber", "MADE:8", "short_form"),
+        ("t1", "Oddococcus ruber", "MADE:8", "exact"),
+        ("t1", "O. ruber fever", "MADE:10", "exact"),
+        ("t2", "ruber", "MADE:9", "exact"),  # another genus
+        ("t2", "O.ruber", "MADE:8", "short_form"),
+        ("t2", "Ruber", "MADE:9", "exact"),
+    ]
+    assert [row.text for row in read("O. ruber grew.")] == ["ruber"], "nobody said which genus"
 
 
 def test_a_short_form_of_something_else_is_not_looked_up() -> None:

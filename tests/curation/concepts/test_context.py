@@ -34,7 +34,11 @@ SENTENCES = {
         The patient is no longer experiencing [vertigo|n].
         None of them had [jaundice|n].
         He is not [cyanotic|n].
-        After resolution of the [fever|n] she went home.
+        No findings suggestive of [tuberculosis|n] were seen.
+        There were no signs indicating [sepsis|n].
+        The scan did not show any lesions consistent with [metastases|n].
+        There was no fever, consistent with [viral infection|].
+        There is no further drug for patients with [asthma|].
         She cannot have [malaria|n].
         The findings argued against [tuberculosis|n].
         It was not due to [infection|n].
@@ -163,6 +167,7 @@ SENTENCES = {
         The risk of [death|h] was greater than in [influenza|].
     """,
     "historical": """
+        After resolution of the [fever|p] she went home.
         He had a history of [stroke|p].
         Past medical history included [asthma|p] and [gout|p].
         Her medical history was significant for [hypertension|p].
