@@ -234,7 +234,7 @@ def _reports(
 
 CASES = RecordStage(
     name="cases",
-    version=10,
+    version=11,
     inputs=(
         Input("parse.articles", Article, by="id"),
         Input("extract.sources", Source, by="id"),

@@ -95,6 +95,10 @@ _FORMAL = tuple(
         r"\bpermissions?(?: letters?)? (?:was|were|has been) (?:obtained|secured|granted|sought)\b",
         r"\b(?:confidentiality|anonymity|privacy) .{0,60}\b(?:maintained|guaranteed|kept|assured)\b",
         r"\b(?:personal )?data protection\b|\bGDPR\b|\bconsent forms? (?:will|was|were|is|has|had|must)\b",
+        r"\b(?:provided|given|signed|completed|received)(?: \w+){0,3} consent forms?\b",
+        r"\bassent (?:was|were|forms?)\b",
+        r"\b(?:trial|study|protocol|review|project)(?: protocol)? (?:was|is|has been)(?: \w+){0,2} "
+        r"(?:pre-?)?registered\b|\b(?:trial|study|protocol|review) registration\b",
         r"^(?:the )?(?:\w+ )?supplementary (?:material|information|data|files?)\b.{0,80}"
         r"\b(?:https?:|online version|doi\b|found at)",
         r"\bonline version (?:of this article )?contains\b",
@@ -111,7 +115,7 @@ _HINTS = """
     conflict conflicts competing interest interests disclose disclosures nothing
     available deposited accessible thank thanks grateful indebted acknowledge authors contributed
     supplementary online scare care equator confidentiality anonymity privacy permission permissions
-    protection gdpr
+    protection gdpr assent registered preregistered pre-registered registration
     """
 _HINT_WORDS = frozenset(_HINTS.split())
 _SPACED = str.maketrans(dict.fromkeys(",.;:()[]’'/", " "))

@@ -12,7 +12,11 @@ Span = tuple[int, int]
 
 _CANDIDATE = re.compile(
     # The first character stands alone so that the search skips to it; the branches look back at it.
-    r"[.!?…。！？](?:(?<=[.!?…])[.!?…]*[\"'”’»)\]]*(?:(?<![\d.]\.)\d{1,3}(?:\s?[,–-]\s?\d{1,3})*)?(?P<gap>\s+)(?=[\"'“‘«(\[¿¡]*[\w¿¡])"
+    r"[.!?…。！？](?:(?<=[.!?…])[.!?…]*[\"'”’»)\]]*"
+    # numbers of references, flat, raised or in brackets: "seen.16 The", "seen.¹⁶⁻¹⁸ The", "seen.[16,17] The"
+    r"(?:(?<![\d.]\.)\d{1,3}(?:\s?[,–-]\s?\d{1,3})*|[⁽⁾⁻⁰¹²³⁴-⁹]+(?:[\s,–-]{1,3}[⁽⁾⁻⁰¹²³⁴-⁹]+)*"
+    r"|\[\d{1,3}(?:\s?[,–-]\s?\d{1,3})*\]|\(\d{1,3}(?:\s?[,–-]\s?\d{1,3})*\))?"
+    r"(?P<gap>\s+)(?=[\"'“‘«(\[¿¡]*[\w¿¡])"
     r"|(?<=[。！？])[。！？]*[”’」』）]*(?=\S))"
 )
 

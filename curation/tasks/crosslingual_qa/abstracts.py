@@ -224,7 +224,7 @@ def _abstract_ids(
 
 ABSTRACTS = RecordStage(
     name=f"{NAME}_abstracts",
-    version=1,
+    version=2,
     inputs=(
         Input("extract.sources", Source, by="id"),
         Input("parse.articles", Article, by="id"),

@@ -271,7 +271,7 @@ def _version_ids(
 
 VERSIONS = RecordStage(
     name=f"{NAME}_versions",
-    version=3,
+    version=4,
     inputs=(
         Input("extract.sources", Source, by="id"),
         Input("parse.articles", Article, by="id"),

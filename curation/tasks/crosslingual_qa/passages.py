@@ -193,7 +193,7 @@ def _passage_ids(
 
 PER_ARTICLE = RecordStage(
     name=NAME,
-    version=5,
+    version=6,
     inputs=(
         Input("extract.sources", Source, by="id"),
         Input("extract.passages", Passage, by="article_id"),

@@ -289,7 +289,7 @@ def _query_ids(
 
 PER_ARTICLE = RecordStage(
     name=NAME,
-    version=5,
+    version=6,
     inputs=(
         Input("extract.sources", Source, by="id"),
         Input("parse.articles", Article, by="id"),

@@ -6,7 +6,7 @@ first sentence on that gives the diagnosis away is left out, wherever the story 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -18,6 +18,7 @@ from curation.tasks.shared.case_text import CaseText, assemble
 from curation.tasks.shared.wordings import Hit, Name, Wordings, read_names, word_counts
 from schemas.article import Article
 from schemas.case import Case, CaseSpan
+from schemas.concept import Mention
 
 _ASKED_ROLES: frozenset[Role] = frozenset({"presentation", "findings"})
 
@@ -86,9 +87,9 @@ def wordings_of(
     return replace(wordings, short=wordings.short | _short_forms(report, articles, wordings))
 
 
-def places_of(report: CaseReport, close: frozenset[str]) -> list[tuple[str, int, int]]:
-    """Places that grounding read as one of some concepts: passage id, start, end."""
-    return [(item.text_id, item.start, item.end) for item in report.mentions if item.concept in close]
+def places_of(report: CaseReport, close: frozenset[str]) -> list[Mention]:
+    """Places that grounding read as one of some concepts."""
+    return [item for item in report.mentions if item.concept in close]
 
 
 def _is_named(concept: str, language: str, known: Sequence[Name]) -> bool:
@@ -109,19 +110,21 @@ def _short_forms(report: CaseReport, articles: Sequence[Article], wordings: Word
     return {short for short, long in found.items() if wordings.find(long)}
 
 
-def hide(report: CaseReport, case: Case, wordings: Wordings, told: Sequence[tuple[str, int, int]]) -> Hidden:
+def hide(report: CaseReport, case: Case, wordings: Wordings, told: Sequence[Mention]) -> Hidden:
     """Presentation and findings of a case up to the first sentence that gives its diagnosis away.
+
+    A sentence that says the disease of a relative, or in the presentation that there is none, is left out.
 
     Args:
         report: the article.
         case: one of its cases.
         wordings: what gives its diagnosis away.
-        told: places that grounding read as the diagnosis or a near relative: passage id, start, end.
+        told: places that grounding read as the diagnosis or a near relative.
     """
     sentences = list(case_sentences(report, case))
-    at, revealed = _first(sentences, wordings, told)
+    at, revealed, left_out = _first(sentences, wordings, told)
     while at:
-        text = text_of(report, case, sentences[:at], _ASKED_ROLES)
+        text = text_of(report, case, sentences[:at], _ASKED_ROLES, left_out)
         hit = wordings.find(text.released) if text else None
         if hit is None:  # no name is put together where sentences were left out between others
             return Hidden(text, revealed)
@@ -143,19 +146,27 @@ def case_sentences(report: CaseReport, case: Case) -> Iterator[Sentence]:
 
 
 def _first(
-    sentences: Sequence[Sentence], wordings: Wordings, told: Sequence[tuple[str, int, int]]
-) -> tuple[int, Revealed | None]:
-    """Number of sentences before the first that gives the diagnosis away, and what does."""
+    sentences: Sequence[Sentence], wordings: Wordings, told: Sequence[Mention]
+) -> tuple[int, Revealed | None, set[int]]:
+    """How many sentences stand before the first that gives it away, what does, and which to leave out."""
+    left_out: set[int] = set()
     for number, sentence in enumerate(sentences):
-        hits = [
-            Hit(max(0, start - sentence.span.start), end - sentence.span.start, "mention")
-            for name, start, end in told
-            if name == sentence.span.passage_id and start < sentence.span.end and sentence.span.start < end
-        ]
-        hits += [hit] if (hit := wordings.find(sentence.text)) else []
+        span, text = sentence.span, sentence.text
+        hits: list[Hit] = []
+        for item in told:
+            if item.text_id != span.passage_id or item.start >= span.end or span.start >= item.end:
+                continue
+            start, end = max(0, item.start - span.start), item.end - span.start
+            if item.is_family or (item.is_negated and span.role == "presentation"):
+                left_out.add(number)
+                text = text[:start] + " " * (min(end, len(text)) - start) + text[end:]
+            else:
+                hits.append(Hit(start, end, "mention"))
+        hits += [hit] if (hit := wordings.find(text)) else []
         if hits:
-            return number, _revealed(sentence, min(hits, key=lambda item: (item.start, item.how != "name")))
-    return len(sentences), None
+            first = min(hits, key=lambda item: (item.start, item.how != "name"))
+            return number, _revealed(sentence, first), left_out
+    return len(sentences), None, left_out
 
 
 def _revealed(sentence: Sentence, hit: Hit) -> Revealed:
@@ -165,13 +176,25 @@ def _revealed(sentence: Sentence, hit: Hit) -> Revealed:
 
 
 def text_of(
-    report: CaseReport, case: Case, sentences: Sequence[Sentence], roles: frozenset[Role]
+    report: CaseReport,
+    case: Case,
+    sentences: Sequence[Sentence],
+    roles: frozenset[Role],
+    left_out: Collection[int] = (),
 ) -> CaseText | None:
-    """Sentences of some roles as one text, neighbours of one passage in one span; None when there is none."""
+    """Sentences of some roles as one text, neighbours of one passage in one span; None when there is none.
+
+    Args:
+        report: the article.
+        case: the case.
+        sentences: its sentences from the first on.
+        roles: those that are shown.
+        left_out: places in `sentences` of those that are not.
+    """
     spans: list[CaseSpan] = []
     before = -1
     for number, sentence in enumerate(sentences):
-        if sentence.span.role not in roles:
+        if sentence.span.role not in roles or number in left_out:
             continue
         last = spans[-1] if spans else None
         if last and before == number - 1 and last.passage_id == sentence.span.passage_id:

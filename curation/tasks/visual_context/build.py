@@ -300,7 +300,7 @@ def _passage_ids(_: Source, __: object, passages: Sequence[Passage], *___: objec
 
 PER_ARTICLE = RecordStage(
     name=NAME,
-    version=5,
+    version=6,
     inputs=(
         Input("extract.sources", Source, by="id"),
         Input("extract.figures", Figure, by="article_id"),

@@ -9,7 +9,7 @@ from pydantic import Field
 from curation.tasks.shared.granularity import PassageOrArticle
 from schemas import task
 
-VERSION: Final = 6
+VERSION: Final = 7
 """Of the stages here, whatever task they are of."""
 
 
