@@ -53,14 +53,15 @@ def test_the_lock_of_the_peer_names_no_host() -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "precision", "recall"), [("genetics", 0.84, 0.56), ("laboratory", 0.87, 0.62)]
+    ("kind", "precision", "recall"),
+    [("genetics", 0.84, 0.56), ("laboratory", 0.87, 0.62), ("medicine", 0.89, 0.71)],
 )
 def test_invented_abstracts_are_read_as_well_as_measured(
     tmp_path: Path, kind: str, precision: float, recall: float
 ) -> None:
     """The measured rates are in benchmarks/results/grounding.json; this only keeps them from falling."""
     documents = sets.written_findings(kind, "dev")
-    chosen = sets.GoldSet("dev", "", documents, sets.vocabulary("hpo"))
+    chosen = sets.GoldSet("dev", "", documents, sets.vocabulary(sets.KINDS[kind][1]))
     sets.write_gold(tmp_path / "gold", chosen)
     result = benchmark.run("native", tmp_path / "gold", len(documents), nested=True)
     scores = benchmark._gold_row(result, chosen)["flat"]
@@ -68,14 +69,15 @@ def test_invented_abstracts_are_read_as_well_as_measured(
 
 
 @pytest.mark.parametrize("half", ["dev", "test"])
-@pytest.mark.parametrize(("kind", "number"), [("genetics", 30), ("laboratory", 16)])
+@pytest.mark.parametrize(("kind", "number"), [("genetics", 30), ("laboratory", 16), ("medicine", 14)])
 def test_invented_abstracts_are_marked_within_their_texts(kind: str, half: str, number: int) -> None:
     documents = sets.written_findings(kind, half)
     assert len({document.id for document in documents}) == len(documents) == number
     for document in documents:
         for mention in document.mentions:
             assert document.text[mention.start : mention.end].strip() and mention.end <= len(document.text)
-            assert all(concept.startswith("HP:") for concept in mention.concepts)
+            of = "MESH:" if kind == "medicine" else "HP:"
+            assert all(concept.startswith(of) for concept in mention.concepts)
 
 
 def test_the_page_of_a_result(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

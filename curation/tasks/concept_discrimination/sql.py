@@ -189,7 +189,7 @@ EARLIER = EarlierStage(
 )
 OVER_ALL = SetStage(
     name=f"{NAME}_all",
-    version=7,
+    version=8,
     inputs={
         "all_queries": (f"{NAME}.queries", Query),
         "all_anchors": (f"{NAME}.anchors", Anchor),

@@ -41,14 +41,24 @@ def scripts() -> Mapping[str, Script]:
     return {language: Script(row["own"], row["never"]) for language, row in sorted(read.items())}
 
 
+_SERIAL, _TYPE = r"\s[0-9]+[A-Z]?$", r"\stype [0-9]+[A-Z]?$"
+"""A series of subtypes by number, which another source's label leaves out: "interstitial lung disease 2"."""
+
+
+def is_serial(name: str) -> bool:
+    """Whether a name ends with the number of a series, as OMIM's do; "type 2" is how people speak."""
+    return bool(re.search(_SERIAL, name)) and not re.search(_TYPE, name)
+
+
 def rank(name: ConceptName) -> tuple[object, ...]:
-    """What may be published first, confirmed ones first, labels first; ties by source and spelling."""
+    """What may be published first, then confirmed, labels, without a number; ties by source and spelling."""
     root = name.source.partition("_")[0]
     return (
         name.tier == RESTRICTED,
         name.term_type == UNCONFIRMED,
         not name.is_preferred,
         name.term_type not in LABELS,
+        is_serial(name.name),
         SOURCES.index(root) if root in SOURCES else len(SOURCES),
         name.source,
         name.name,
@@ -62,6 +72,7 @@ def _listed(values: Iterable[str]) -> str:
 IS_NAME_SQL = f"(term_type NOT IN ({_listed(sorted(NEVER))}) AND NOT is_suppressed)"
 RANK_SQL = f"""tier = '{RESTRICTED}', term_type = '{UNCONFIRMED}', NOT is_preferred,
     term_type NOT IN ({_listed(sorted(LABELS))}),
+    (regexp_matches(name, '{_SERIAL}') AND NOT regexp_matches(name, '{_TYPE}')),
     coalesce(list_position([{_listed(SOURCES)}], split_part(source, '_', 1)), {len(SOURCES) + 1}),
     source, name"""
 """`rank` as an ORDER BY of ConceptName rows."""

@@ -138,6 +138,12 @@ def test_a_subsection_of_boilerplate_is_boilerplate_and_a_type_counts_without_a_
             "This work was supported by a grant of the state.",
         ),
         ("A consent form will be signed by both.", "A consent form will be signed by both."),
+        (
+            "The trial was prospectively registered at UMIN.",
+            "The trial was prospectively registered at UMIN.",
+        ),
+        ("In this study, all patients were registered in a database.", ""),
+        ("Assent was obtained from the children.", "Assent was obtained from the children."),
         ("Laws on Personal Data Protection were kept.", "Laws on Personal Data Protection were kept."),
         ("The data are available on reasonable request.", "The data are available on reasonable request."),
         (

@@ -92,6 +92,18 @@ def test_a_near_relative_gives_it_away_and_a_wide_one_does_not(tmp_path: Path) -
         assert (cut is not None) is is_telling
 
 
+def test_what_the_presentation_denies_is_left_out_and_cuts_nothing(tmp_path: Path) -> None:
+    """In the findings a denial may be read wrongly out of the very sentence that states the diagnosis."""
+    sentence, after = "There was no pneumonia in March.", "The spring was long."
+    for role in ("presentation", "findings"):
+        folder = tmp_path / role
+        folder.mkdir()
+        report = told(1, f"{sentence} {after}", "bacterial", denies=("pneumonia",), roles={0: role})
+        text, cut = hidden(build([report, other(2, "bacterial")], folder, max_family=6))
+        assert sentence not in text
+        assert (after in text, cut is None) == (role == "presentation",) * 2
+
+
 def test_short_forms_that_only_the_abstract_explains_count(tmp_path: Path) -> None:
     abstract = Abstract(language="en", type="", text="We report Podagra disease (PD) in a sailor.")
     for parsed in ({"abstracts": (abstract,)}, {"abbreviations": ("PD = Podagra disease",)}):
