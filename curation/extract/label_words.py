@@ -30,7 +30,8 @@ _SUPPLEMENT_WORD = rf"uppl(?:\.|ement(?:ary|al)?)?(?: [Oo]nline)? {_SUPPLEMENT_K
 _SUPPLEMENT = (
     r"Additional [Ff]iles?|additional [Ff]iles?|Multimedia Appendi(?:x|ces)|Appendi(?:x|ces)"
     rf"|S{_SUPPLEMENT_WORD}|s{_SUPPLEMENT_WORD}|Supplements?|supplements?"
-    r"|Source [Dd]ata|source [Dd]ata|Dataset|Data Sheets?|Data(?: [Ff]iles?)?(?= S\d)|Online Resource|Anhang"
+    r"|Source [Dd]ata|source [Dd]ata"
+    r"|Dataset|Data Sheets?|Data(?: [Ff]iles?)?(?= S\d)|Online Resources?|Anhang"
     r"|Anexos?|anexos?|Annexes?|annexes?|[Aa]nnex(?!\s\w+,?\s(?:of|to)\s(?:the\s)?[A-Z(])|Allegat[oi]"
 )
 _NUMBERED_S = ("Text", "File", "Method", "Note", "Protocol", "Audio", "Checklist", "Code", "Software")

@@ -16,7 +16,7 @@ from curation.extract.figures import FigureIndex, series_of
 from curation.extract.label_words import Heads
 from curation.extract.panel_lists import letters_of
 from curation.extract.pointers import Item, PointerText, items_at, pointers_in
-from curation.extract.sentences import sentence_at, sentence_spans
+from curation.extract.sentences import Span, sentence_at, sentence_spans
 from schemas.article import ArticlePassage, Xref
 from schemas.extracted import FigureMention, Pointer
 
@@ -49,6 +49,7 @@ _FOREIGN_BEFORE = re.compile(
     r"|20)\d\d[a-z]?\)?)?[,:;]\s?(?:\d+[–-]?\d*,\s?)?"
     r"|[A-Z][\w’'-]+,?\s\(?(?:19|20)\d\d[a-z]?\)?[:,]\s?(?:\d+[–-]?\d*,\s?)?)$"
 )
+_ANY_WORD = re.compile(r"\w+")
 _EQUALS = re.compile(r"\s?[=<>≤≥]")
 _LETTER_AT_END = re.compile(r"[\s,;]+[A-Za-z]$")
 _FOREIGN_HINTS = ("[", "ef", "et al", "19", "20")
@@ -293,6 +294,29 @@ def _figure_of(cluster: _Cluster, index: FigureIndex, item: Item) -> int | None:
     return found[0] if len(found) == 1 else None
 
 
+def _sentence(text: str, sentences: list[Span], cluster: _Cluster) -> Span:
+    """The sentence that speaks of what is pointed at.
+
+    It is the one before where the pointer's own says nothing ("See Figure 1."), and where a bracket behind a
+    full stop holds it ("… after 3 months. (Figure 1) The next").
+    """
+    start, _ = sentence_at(sentences, cluster.start)
+    _, end = sentence_at(sentences, max(cluster.start, cluster.end - 1))
+    if start == sentences[0][0]:
+        return start, end
+    before, _ = sentence_at(sentences, start - 1)
+    around = f"{text[start : cluster.start]} {text[cluster.end : end]}"
+    if len(_ANY_WORD.findall(around)) <= 1:
+        return before, end
+    if (
+        cluster.start == start + 1
+        and text[start] in "(["
+        and text[cluster.end : cluster.end + 1] in (")", "]")
+    ):
+        return before, cluster.end + 1
+    return start, end
+
+
 def _mentions(passage: ArticlePassage, clusters: Sequence[_Cluster]) -> list[tuple[int, FigureMention]]:
     if not any(cluster.found for cluster in clusters):
         return []
@@ -301,8 +325,7 @@ def _mentions(passage: ArticlePassage, clusters: Sequence[_Cluster]) -> list[tup
     for cluster in clusters:
         if not cluster.found:
             continue
-        start, _ = sentence_at(sentences, cluster.start)
-        _, end = sentence_at(sentences, max(cluster.start, cluster.end - 1))
+        start, end = _sentence(passage.text, sentences, cluster)
         for at, (rule, panels) in sorted(cluster.found.items()):
             mention = FigureMention(
                 passage_id=passage.id,

@@ -103,12 +103,20 @@ def _is_boundary(text: str, found: re.Match[str]) -> bool:
     near = text[max(0, found.start() - 12) : found.start()]
     if token in _UNITS and word[0].isupper() and _MEASURED.search(near):
         return True
-    if token in _NEVER or _ENUMERATION.search(near):
+    if token in _NEVER or _is_numbering(text, found.start(), near):
         return False
     is_initial = len(before) == 1 and before.isupper()
     if token in _SOMETIMES or is_initial or ("." in token and not _DIGIT.search(token)):
         return word.lower() in _STARTERS
     return True
+
+
+def _is_numbering(text: str, end: int, near: str) -> bool:
+    """Whether what ends at `end` numbers what follows ("2. The next"); the number of a "Fig. 2" does not."""
+    number = _ENUMERATION.search(near)
+    if number is None or not number.group().startswith("."):
+        return number is not None
+    return _word_before(text, end - len(number.group())).lower() not in _NEVER
 
 
 def _word_before(text: str, end: int) -> str:

@@ -27,6 +27,7 @@ _NAMED = re.compile(
     r"<!\[CDATA\[.*?(?:\]\]>|\Z)|<!--.*?(?:-->|\Z)|&([A-Za-z][A-Za-z0-9._-]{0,63});", re.DOTALL
 )
 _ANY_NAMED = re.compile(r"&(?!(?:amp|lt|gt|quot|apos);)[A-Za-z]")
+_ESCAPED_TWICE = re.compile(r"&amp;([A-Za-z]{2,8});")
 _XML_NAMES = frozenset({"amp", "lt", "gt", "quot", "apos"})
 
 
@@ -93,12 +94,20 @@ def remove_doctype(text: str) -> tuple[str, dict[str, str]]:
     return text[:start] + text[end:], _declared(subset) if "!ENTITY" in subset or "%" in subset else {}
 
 
+def _once(match: re.Match[str]) -> str:
+    value = html5.get(f"{match.group(1)};")
+    return match.group() if value is None else html.escape(value, quote=True)
+
+
 def resolve_named(text: str, declared: dict[str, str]) -> tuple[str, bool]:
-    """Named entities as their characters; an unknown name stays readable as `&name;`.
+    """Named entities as their characters, also where they were escaped once more ("&amp;quot;").
+
+    An unknown name stays readable as `&name;`.
 
     Returns:
         The text, and whether an unknown name was met.
     """
+    text = _ESCAPED_TWICE.sub(_once, text)
     if not _ANY_NAMED.search(text):
         return text, False
     unknown = False

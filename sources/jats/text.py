@@ -85,6 +85,8 @@ _HAS_FORM = re.compile(r"(?=.*[+\-−–n\d])[+\-−–=()n\d]+")
 _CITATIONS = re.compile(r"\d+(?:\s?[,;–-]\s?\d+)+")
 _CITED = re.compile(r"\d{1,3}(?:\s?[,;–-]\s?\d{1,3}|\s\d{1,3})*")
 """Numbers of a reference list."""
+_BIBLIOGRAPHIC = frozenset({"bibr", "ref"})
+"""What JATS calls a pointer to a reference list, and what some call it."""
 _BEFORE_CITED = re.compile(r"(?:[^\W\d_](?<!\bref)(?<!\brefs)|[)\]’”\"'%])[.,;:]?\Z", re.IGNORECASE)
 _NO_WORD = frozenset("([{/")
 _AFTER_CITED = re.compile(r"[⁰¹²³⁴-⁹][,;–-]?\Z")
@@ -94,16 +96,29 @@ _FORMULA_IMAGE = "[formula]"
 _SIGNS = {"TM": "™", "o": "º"}
 _RING, _DEGREES = frozenset("oO0º∘"), re.compile(r"[CF]\b")
 """What is raised for want of a degree sign, and what follows there."""
+_CLOSED = frozenset(")]}%’”\"'")
+"""What a block may end with, besides letters and digits, that is no stop."""
 _OPENING = "([{\"'“‘«/"
 
 
 class Flow:
     """Text under construction. Feed it elements with :meth:`read`, then take :attr:`text`."""
 
-    __slots__ = ("actions", "floats", "is_raised", "is_spaced", "length", "marks", "pieces", "references")
+    __slots__ = (
+        "actions",
+        "closes",
+        "floats",
+        "is_raised",
+        "is_spaced",
+        "length",
+        "marks",
+        "pieces",
+        "references",
+    )
 
-    def __init__(self, actions: dict[str, int] = CAPTION) -> None:
+    def __init__(self, actions: dict[str, int] = CAPTION, *, closes: bool = False) -> None:
         self.actions = actions
+        self.closes = closes
         self.pieces: list[str] = []
         self.length = 0
         self.is_spaced = self.is_raised = False
@@ -174,6 +189,8 @@ class Flow:
 
     def _special(self, action: int, child: Element) -> None:
         if action == _BLOCK:
+            if self.closes:
+                self.close(child)
             self.read(child)
         elif action == _FLOAT:
             self.floats.append(child)
@@ -186,6 +203,18 @@ class Flow:
             self._raised(child)
         elif action == _CHOICE:
             self._choice(child)
+
+    def close(self, following: Element) -> None:
+        """A full stop behind a block that has none, where a block begins that reads as a sentence.
+
+        Publishers set the title of a caption on a line of its own: "Flow of the trial" "MRI was read twice."
+        """
+        last = self.pieces[-1][-1] if self.pieces else ""
+        if last.isalnum() or last in _CLOSED:
+            first = next((text for text in following.itertext() if text and not text.isspace()), "")
+            if first.lstrip()[:1].isupper():
+                self.pieces.append(".")
+                self.length += 1
 
     def _formula(self, child: Element) -> None:
         """A formula as a line; one that is an image alone is said to have been there."""
@@ -234,7 +263,7 @@ class Flow:
             self._inside(child)
         elif text := child.text:
             self.add(text)
-        if action == _XREF and child.get("ref-type") == "bibr" and 0 < piece < len(self.pieces):
+        if action == _XREF and child.get("ref-type") in _BIBLIOGRAPHIC and 0 < piece < len(self.pieces):
             self._raise_citation(piece, child.tail or "", is_spaced=is_spaced)
         if piece == len(self.pieces):  # an empty reference stands where the next character will be
             start = end = at + 1 if self.is_spaced and at else at
@@ -354,8 +383,9 @@ def running_text(element: Element) -> Flow:
 
 
 def caption_text(parts: Iterable[Element]) -> Flow:
-    """The parts of a caption in order, one space between."""
-    flow = Flow(CAPTION)
+    """The parts of a caption in order, a space between, a full stop where one ends and another begins."""
+    flow = Flow(CAPTION, closes=True)
     for part in parts:
+        flow.close(part)
         flow.read(part)
     return flow

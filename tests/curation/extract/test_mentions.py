@@ -181,14 +181,26 @@ def test_a_passage_of_thousands_of_links_is_read_in_time(link: str) -> None:
     assert list(LABELS.process(made, found, passages, [], [], [], **LABELS.params))
 
 
-def test_sentence_of_a_mention() -> None:
-    text = "A nodule of 3.5 cm was seen by Dr. Roe (Fig. 2). It grew, cf. Fig. 3, e.g. in width. No pain."
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            "A nodule of 3.5 cm was seen by Dr. Roe (Fig. 2). It grew, cf. Fig. 3, e.g. in width. No pain.",
+            "It grew, cf. Fig. 3, e.g. in width.",
+        ),
+        ("She came. It grew. See Fig. 3. No pain.", "It grew. See Fig. 3."),
+        ("It grew after 3 months. (Fig. 3) The pain went.", "It grew after 3 months. (Fig. 3)"),
+        ("(Fig. 3) The pain went. She left.", "(Fig. 3) The pain went."),
+        ("See Fig. 3. No pain.", "See Fig. 3."),
+    ],
+)
+def test_sentence_of_a_mention(text: str, expected: str) -> None:
     (sentence,) = [
         text[row.mentions[0].sentence_start : row.mentions[0].sentence_end]
         for row in extract(article([text], FIVE))
         if isinstance(row, Figure) and row.number == 3
     ]
-    assert sentence == "It grew, cf. Fig. 3, e.g. in width."
+    assert sentence == expected
 
 
 PIECES = st.sampled_from(

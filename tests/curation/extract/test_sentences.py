@@ -33,6 +33,8 @@ from curation.extract.sentences import sentence_at, sentence_spans
         ("It is rare.(2,5–7) The end.", ["It is rare.(2,5–7)", "The end."]),
         ("It is rare. (2) The end.", ["It is rare.", "(2) The end."]),
         ("Smith et al.¹² reported it.", ["Smith et al.¹² reported it."]),
+        ("It is in Fig. 3. The end.", ["It is in Fig. 3.", "The end."]),
+        ("It was so. 2. The next step.", ["It was so.", "2. The next step."]),
         ("A capacity of 14.37 Mets was reached.", ["A capacity of 14.37 Mets was reached."]),
         ("Was it? Yes! It was.", ["Was it?", "Yes!", "It was."]),
         ("患者发热。第二天好转。", ["患者发热。", "第二天好转。"]),

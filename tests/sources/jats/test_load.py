@@ -30,6 +30,12 @@ def test_named_entities_become_characters_without_a_dtd(read_bytes: Parse) -> No
     assert got.flags == ("entity_unknown",)
 
 
+def test_entities_that_were_escaped_twice_become_characters(read_bytes: Parse) -> None:
+    got = read_bytes(article("&amp;quot;a&amp;quot; &amp;lt;b&amp;gt; &amp;amp; AT&amp;T; R&amp;D").encode())
+    assert got.passages[0].text == '"a" <b> & AT&T; R&D'
+    assert got.flags == ()
+
+
 def test_plain_character_entities_of_an_internal_subset_are_resolved(read_bytes: Parse) -> None:
     before = (
         '<?xml version="1.0"?><!DOCTYPE article PUBLIC "-//NLM//DTD JATS" "j.dtd" [<!ENTITY deg "&#176;C">]>'

@@ -121,6 +121,7 @@ def test_formulas_are_one_readable_line(inner: str, text: str) -> None:
 )
 def test_flat_numbers_of_references_behind_a_word_are_raised(inner: str, text: str) -> None:
     marked = re.sub(r"@([^@]+)@", r"<xref ref-type='bibr' rid='R'>\1</xref>", inner)
+    assert running_text(node(marked.replace("bibr", "ref"))).text == text
     flow = running_text(node(marked))
     assert flow.text == text
     cited = re.findall(r"@([^@]+)@", inner)
@@ -163,9 +164,29 @@ def test_captions_keep_markup_and_join_blocks_by_one_space() -> None:
         )
     )
     flow = caption_text(parts)
-    assert flow.text == "Chest film. (A) PA view. Points: one two End. Notes: none"
+    assert flow.text == "Chest film. (A) PA view. Points: one two. End. Notes: none"
     marks = [(flow.text[mark.start : mark.end], mark.kind) for mark in flow.emphasis()]
     assert marks == [("A", "bold"), ("view", "italic")]
+
+
+@pytest.mark.parametrize(
+    ("inner", "text"),
+    [
+        (
+            "<caption><title>Flow of it (n = 3)</title><p>MRI was read.</p></caption>",
+            "Flow of it (n = 3). MRI was read.",
+        ),
+        ("<caption><title>Flow</title></caption><attrib>Source: us</attrib>", "Flow. Source: us"),
+        (
+            "<caption><p>Flow of</p><p>the trial,</p><p>Part 1:</p><p>MRI</p></caption>",
+            "Flow of the trial, Part 1: MRI",
+        ),
+        ("<caption><title>Flow</title><p><bold> </bold></p><p>(a) left</p></caption>", "Flow (a) left"),
+    ],
+)
+def test_a_block_of_a_caption_ends_where_the_next_begins_a_sentence(inner: str, text: str) -> None:
+    assert caption_text(node(inner)).text == text
+    assert flatten(node("<td><p>Flow</p><p>MRI</p></td>")[0]) == "Flow MRI", "in captions alone"
 
 
 def test_titles_lose_their_reference_marks() -> None:
