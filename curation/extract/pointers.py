@@ -88,6 +88,7 @@ _PLURALS = (
     *("figs", "figures", "figuras", "abbildungen", "figuren", "figg", "рисунках", "рисунки"),
     *("schemes", "tables", "tablas", "tabelas", "tabellen", "files", "tableaux", "tabelle", "cuadros"),
     *("quadros", "gráficos", "videos", "vídeos", "vidéos", "boxes", "charts", "graphs", "images"),
+    *("resources", "appendices", "annexes", "supplements", "sheets"),
 )
 
 
