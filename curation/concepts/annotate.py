@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import dataclasses
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
 from curation.concepts.abbreviations import Definition, DocumentAbbreviations
 from curation.concepts.context import Context, assign
@@ -100,18 +102,24 @@ def _with_species(texts: Sequence[Text], found: list[list[Match]]) -> list[list[
 
 def _with_those(text: str, matches: list[Match], known: Mapping[tuple[str, str], Match]) -> list[Match]:
     made: list[Match] = []
+    starts = [match.start for match in matches]
+    reach = list(accumulate((match.end for match in matches), max))  # how far those up to each place go
     for short in _SHORT_SPECIES.finditer(text):
         meant = known.get((short[1], short[2]))
         start, end = short.span()
-        if meant is None or any(match.start <= start and end <= match.end for match in matches):
+        before = bisect_right(starts, start)
+        if meant is None or (before and reach[before - 1] >= end):
             continue  # not named in full, or part of a longer name
         score = round(meant.score * WHOLE, 3)
         made.append(dataclasses.replace(meant, start=start, end=end, rule="short_form", score=score))
     if not made:
         return matches
-    kept = [
-        match for match in matches if not any(one.start < match.end and match.start < one.end for one in made)
-    ]
+    begun = [one.start for one in made]
+    kept = []
+    for match in matches:
+        last = bisect_left(begun, match.end)
+        if not last or made[last - 1].end <= match.start:
+            kept.append(match)
     return sorted([*kept, *made], key=lambda match: (match.start, -match.end, match.concept))
 
 
