@@ -27,8 +27,8 @@ def _words(listed: str) -> frozenset[str]:
 
 _NEVER = _words(
     """
-    fig figs abb tab tabl table eq eqs eqn ref refs no nos vol pp pg p ch sec sect suppl supp dr prof mr
-    mrs ms st vs cf ca approx resp sp spp ssp subsp var cv gen nov e.g i.e viz incl excl dept univ núm
+    fig figs abb tab tabl table eq eqs eqn ref refs nos vol pp pg p ch sec sect suppl supp dr prof mr
+    mrs ms st vs cf ca approx resp sp spp ssp subsp var cv gen nov e.g i.e viz incl excl dept univ num núm
     nº art inc ltd corp bzw z.b d.h vgl ggf u.a s.o sog p.ej v.g ex рис табл см т.е т.к г др стр им sra
     sr drs min max avg temp ed eds trans rev
     """
@@ -36,13 +36,13 @@ _NEVER = _words(
 """Abbreviations after which a sentence practically never ends."""
 _SOMETIMES = _words(
     """
-    al etc jr mg ml kg cm mm i.v p.o s.c i.m b.i.d t.i.d u.s u.k e.u ph.d m.d a.m p.m h hr hrs wk mo yr
+    al etc jr no mg ml kg cm mm i.v p.o s.c i.m b.i.d t.i.d u.s u.k e.u ph.d m.d a.m p.m h hr hrs wk mo yr
     co
     """
 )
 """Abbreviations that may also end a sentence: they do when a typical first word follows."""
-_UNITS = _words("mg ml kg cm mm min h hr hrs wk mo yr")
-"""Units: behind a number they have no stop of their own, so that it ends the sentence."""
+_UNITS = _words("mg ml kg cm mm min h hr hrs wk mo yr a.m p.m")
+"""Units and hours: behind a number or a stroke ("56 mL/min") the stop ends the sentence too."""
 _STARTERS = _words(
     """
     the in this these those we it however a an he she they his her our their although after before on at
@@ -54,7 +54,8 @@ _STARTERS = _words(
 _WORD_BEFORE = re.compile(r"[^(\[“\"'/]+$")
 _FIRST_WORD = re.compile(r"\W*(\w+)")
 _DIGIT = re.compile(r"\d")
-_MEASURED = re.compile(r"\d\s?[a-zA-Z]+$")
+_LETTER = re.compile(r"[^\W\d_¹²³⁰⁴-⁹₀-₉]")
+_MEASURED = re.compile(r"(?:\d\s?|/)[a-zA-Z.]+$")
 _ENUMERATION = re.compile(r"(?:^|[.!?:;]\s|\()\(?(?:\d{1,2}|[a-z]|[ivx]{1,4})$")
 
 
@@ -62,21 +63,25 @@ def sentence_spans(text: str) -> list[Span]:
     """Spans of the sentences of one paragraph, without the spaces between them.
 
     Returns:
-        (start, end) pairs in order; together they cover all text but white space.
+        (start, end) pairs in order; together they cover all text but white space. What has no letter is no
+        sentence but belongs to the one before: numbers of references, a year.
     """
     spans: list[Span] = []
     start = len(text) - len(text.lstrip())
     for found in _CANDIDATE.finditer(text):
-        if not _is_boundary(text, found):
-            continue
-        end = found.end() - len(found.group("gap") or "")
-        if end > start:
-            spans.append((start, end))
-        start = found.end()
-    end = len(text.rstrip())
-    if end > start:
-        spans.append((start, end))
+        if _is_boundary(text, found):
+            _add(spans, start, found.end() - len(found.group("gap") or ""), text)
+            start = found.end()
+    _add(spans, start, len(text.rstrip()), text)
     return spans
+
+
+def _add(spans: list[Span], start: int, end: int, text: str) -> None:
+    if end <= start:
+        return
+    if spans and not _LETTER.search(text, start, end):
+        start = spans.pop()[0]
+    spans.append((start, end))
 
 
 def sentence_at(spans: list[Span], position: int) -> Span:
@@ -97,8 +102,10 @@ def _is_boundary(text: str, found: re.Match[str]) -> bool:
     if text[found.start()] != "." or text[found.start() + 1] == ".":
         return True
     before = _word_before(text, found.start())
-    if not before:
+    if not before or before[-1] in ")]" or _is_acronym(before, word):
         return True
+    if word[0].isdigit() and len(before) == 1 and before.islower():  # "R v. 4.1"
+        return False
     token = before.lower().rstrip(".")
     near = text[max(0, found.start() - 12) : found.start()]
     if token in _UNITS and word[0].isupper() and _MEASURED.search(near):
@@ -109,6 +116,11 @@ def _is_boundary(text: str, found: re.Match[str]) -> bool:
     if token in _SOMETIMES or is_initial or ("." in token and not _DIGIT.search(token)):
         return word.lower() in _STARTERS
     return True
+
+
+def _is_acronym(before: str, word: str) -> bool:
+    """Whether an acronym ends a sentence that looks like an abbreviation: "options in MM. Despite"."""
+    return len(before) > 1 and before.isalpha() and before.isupper() and word[1:].islower()
 
 
 def _is_numbering(text: str, end: int, near: str) -> bool:

@@ -87,15 +87,22 @@ _CITED = re.compile(r"\d{1,3}(?:\s?[,;–-]\s?\d{1,3}|\s\d{1,3})*")
 """Numbers of a reference list."""
 _BIBLIOGRAPHIC = frozenset({"bibr", "ref"})
 """What JATS calls a pointer to a reference list, and what some call it."""
-_BEFORE_CITED = re.compile(r"(?:[^\W\d_](?<!\bref)(?<!\brefs)|[)\]’”\"'%])[.,;:]?\Z", re.IGNORECASE)
+_BEFORE_CITED = re.compile(
+    r"(?:(?:[^\W\d_](?<!\bref)(?<!\brefs)|[)\]’”\"'%])[.,;:]?|\d[.;:])\Z", re.IGNORECASE
+)
+_CITED_BY_NAME = re.compile(r"\b(?:ref(?:erence)?s?|citations?|n(?:o|umber)s?)\W*\Z", re.IGNORECASE)
+"""Words that make the number behind a space a word of the sentence: "see reference 15"."""
 _NO_WORD = frozenset("([{/")
 _AFTER_CITED = re.compile(r"[⁰¹²³⁴-⁹][,;–-]?\Z")
 """What a raised number of the reference list stands right behind: "household⁴²", "30%.¹"; "food,²,³, ⁴"."""
 _DIGITS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 _FORMULA_IMAGE = "[formula]"
+_DISPLAYED = frozenset({"disp-formula", "disp-formula-group"})
+"""Formulas on lines of their own, around which a sentence goes on: "is given by [formula] where"."""
 _SIGNS = {"TM": "™", "o": "º"}
 _RING, _DEGREES = frozenset("oO0º∘"), re.compile(r"[CF]\b")
 """What is raised for want of a degree sign, and what follows there."""
+_DASHES = frozenset("-–−")
 _CLOSED = frozenset(")]}%’”\"'")
 """What a block may end with, besides letters and digits, that is no stop."""
 _OPENING = "([{\"'“‘«/"
@@ -195,6 +202,9 @@ class Flow:
         elif action == _FLOAT:
             self.floats.append(child)
             self.is_spaced = True
+            if child.tag in _DISPLAYED and self.pieces:
+                self.add(_FORMULA_IMAGE)
+                self.is_spaced = True
         elif action == _BREAK:
             self.is_spaced = True
         elif action == _FORMULA:
@@ -228,7 +238,8 @@ class Flow:
 
     def _raised(self, child: Element) -> None:
         """A superscript, in Unicode where it has the form; an isotope's number (¹⁸F) is written 18F."""
-        at, piece, spans = self.length, len(self.pieces), len(self.references) + len(self.marks)
+        at, piece, cited = self.length, len(self.pieces), len(self.references)
+        spans = cited + len(self.marks)
         before = self.pieces[-1][-1] if self.pieces and not self.is_spaced else " "
         self.is_raised = True
         if len(child):
@@ -243,13 +254,16 @@ class Flow:
         written = written[len(lead) :]
         is_attached = not lead and (before.isalnum() or before in ")]}'’′%")
         tail = child.tail or ""
+        is_note = not is_attached and tail[:1].isalnum() and (written.isalpha() or len(self.references) > cited)
         if _DEGREES.match(tail) and written in _RING:
             raised = "°"
-        elif is_attached or not tail[:1].isalnum():
+        elif written in _DASHES and before.isdigit() and tail[:1].isdigit():
+            raised = written  # of a range
+        elif is_attached or not tail[:1].isalnum() or len(self.references) > cited:
             raised = _raised_form(written, before)
         else:
             raised = written
-            self.is_spaced = written.isalpha()  # the letter of a note: no part of the word it stands before
+        self.is_spaced |= is_note  # no part of the word it stands before
         if len(raised) == len(written) or len(self.references) + len(self.marks) == spans:
             self.pieces[piece:] = [lead + raised]
             self.length = at + len(lead) + len(raised)
@@ -275,23 +289,30 @@ class Flow:
             self.marks.append((start, end, _EMPHASES[child.tag]))
 
     def _raise_citation(self, piece: int, tail: str, *, is_spaced: bool) -> None:
-        """Raise the number of a reference that stands right behind a word, where the source leaves it flat.
+        """Raise the number of a reference behind a word, where the source leaves it flat.
 
-        Numbers that touch are parted by a space.
+        Numbers that touch are parted by a space; those in brackets stay.
         """
         if self.pieces[piece - 1][-1] in _NO_WORD or self.is_raised:
             return
-        before, written = "".join(self.pieces[max(piece - 2, 0) : piece])[-6:], "".join(self.pieces[piece:])
+        before, written = "".join(self.pieces[max(piece - 2, 0) : piece])[-12:], "".join(self.pieces[piece:])
         if tail[:1].isalnum() or not _CITED.fullmatch(written.lstrip()):
             return
         if tail[:1] in (")", "]") and not before[-1].isalpha():
             return  # of a bracket whose beginning the source has lost
-        if not _AFTER_CITED.search(before) and (is_spaced or not _BEFORE_CITED.search(before)):
-            return
+        if not _AFTER_CITED.search(before):
+            stands = not _CITED_BY_NAME.search(before) if is_spaced else _BEFORE_CITED.search(before)
+            if not stands or ((is_spaced or before[-2:-1].isdigit()) and self._is_in_bracket(piece)):
+                return
         space = " " if before[-1].isdigit() and not is_spaced else ""
         self.pieces[piece] = space + self.pieces[piece]
         self.pieces[piece:] = [part.translate(_DIGITS) for part in self.pieces[piece:]]
         self.length += len(space)
+
+    def _is_in_bracket(self, piece: int) -> bool:
+        """Whether a bracket that was opened shortly before a piece is still open."""
+        near = "".join(self.pieces[max(piece - 20, 0) : piece])
+        return near.rfind("(") > near.rfind(")") or near.rfind("[") > near.rfind("]")
 
     def _choice(self, child: Element) -> None:
         """One of several equivalent forms: a formula, a textual form, else the first that has text."""

@@ -111,7 +111,7 @@ def test_floats_inside_a_paragraph_leave_its_text(read: Reader) -> None:
         "<disp-formula>E = mc</disp-formula>Where E.<boxed-text><p>Aside.</p></boxed-text>"
         "<supplementary-material><caption><p>Click here.</p></caption></supplementary-material></p>"
     )
-    assert texts(got) == [("paragraph", "Before after. Where E."), ("boxed", "Aside.")]
+    assert texts(got) == [("paragraph", "Before after. [formula] Where E."), ("boxed", "Aside.")]
     assert [(figure.id, figure.passage) for figure in got.figures] == [("pmc:PMC123.1#F1", "pmc:PMC123.1#p1")]
 
 

@@ -113,7 +113,9 @@ def test_formulas_are_one_readable_line(inner: str, text: str) -> None:
         ("household@42@, oil.@2@,@3@, @4@–@6@ Then", "household⁴², oil.²,³, ⁴–⁶ Then"),
         ("malaria@5@@6@@7@ makes", "malaria⁵ ⁶ ⁷ makes"),
         ("(30 %)@29@. In cohorts,@42 43@ as", "(30 %)²⁹. In cohorts,⁴² ⁴³ as"),
-        ("seen [@1@,@2@] (@3@–@5@) by Wu @8@", "seen [1,2] (3–5) by Wu 8"),
+        ("seen [@1@,@2@] (@3@–@5@) by Wu @8@", "seen [1,2] (3–5) by Wu ⁸"),
+        ("by Roe @59@ (EEG) @3@, @4@, MRI @7@; in 2001.@15@ The", "by Roe ⁵⁹ (EEG) ³, ⁴, MRI ⁷; in 2001.¹⁵ The"),
+        ("see reference @15@ (and @16@, of 2001;@17@), no. @18@", "see reference 15 (and 16, of 2001;17), no. 18"),
         ("in ref.@4@, of CD@4@8 cells, @2013@; Li@2013@", "in ref.4, of CD48 cells, 2013; Li2013"),
         ("known<sup>@3@,@4@</sup>", "known³,⁴"),
         ("known)),@3@))", "known)),3))"),
@@ -127,6 +129,18 @@ def test_flat_numbers_of_references_behind_a_word_are_raised(inner: str, text: s
     cited = re.findall(r"@([^@]+)@", inner)
     raised = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
     assert [flow.text[xref.start : xref.end].translate(raised) for xref in flow.xrefs()] == cited
+
+
+@pytest.mark.parametrize(
+    ("inner", "text"),
+    [
+        ("in ages 31<sup>-</sup>32 of Cl<sup>-</sup>", "in ages 31-32 of Cl⁻"),
+        ("<sup><xref ref-type='bibr' rid='R'>8</xref></sup>One man, <sup>18</sup>F", "⁸ One man, 18F"),
+        ("men<sup>a </sup>and <sup>b</sup>women", "men^a and b women"),
+    ],
+)
+def test_what_is_raised_keeps_its_place_and_the_space_beside_it(inner: str, text: str) -> None:
+    assert running_text(node(inner)).text == text
 
 
 def test_nested_floats_wait_in_document_order() -> None:
