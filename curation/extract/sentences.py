@@ -27,7 +27,7 @@ def _words(listed: str) -> frozenset[str]:
 
 _NEVER = _words(
     """
-    fig figs abb tab tabl table eq eqs eqn ref refs nos vol pp pg p ch sec sect suppl supp dr prof mr
+    fig figs abb tab tabl table eq eqs eqn ref refs no nos vol pp pg p ch sec sect suppl supp dr prof mr
     mrs ms st vs cf ca approx resp sp spp ssp subsp var cv gen nov e.g i.e viz incl excl dept univ num núm
     nº art inc ltd corp bzw z.b d.h vgl ggf u.a s.o sog p.ej v.g ex рис табл см т.е т.к г др стр им sra
     sr drs min max avg temp ed eds trans rev
@@ -36,7 +36,7 @@ _NEVER = _words(
 """Abbreviations after which a sentence practically never ends."""
 _SOMETIMES = _words(
     """
-    al etc jr no mg ml kg cm mm i.v p.o s.c i.m b.i.d t.i.d u.s u.k e.u ph.d m.d a.m p.m h hr hrs wk mo yr
+    al etc jr mg ml kg cm mm i.v p.o s.c i.m b.i.d t.i.d u.s u.k e.u ph.d m.d a.m p.m h hr hrs wk mo yr
     co
     """
 )
@@ -109,6 +109,8 @@ def _is_boundary(text: str, found: re.Match[str]) -> bool:
     token = before.lower().rstrip(".")
     near = text[max(0, found.start() - 12) : found.start()]
     if token in _UNITS and word[0].isupper() and _MEASURED.search(near):
+        return True
+    if before == "no" and len(word) > 1 and word.lower() in _STARTERS:  # an answer, no number
         return True
     if token in _NEVER or _is_numbering(text, found.start(), near):
         return False
