@@ -22,8 +22,6 @@ WHOLE, PART = 0.95, 0.75
 """A short form is less sure than its long form; more so when only the end of the long form is a concept."""
 SPECIFIC = 6
 """Characters of short forms that are looked up even so: 'COVID-19' is hardly anything else."""
-_HEADS = frozenset(["disease", "diseases", "disorder", "syndrome", "condition", "infection", "injury"])
-"""Ends of long forms that say nothing alone: 'CMD' is no name for every disease."""
 _HEAD_LAST = frozenset(["en", "de", "nl", "sv", "da", "no", "ja", "zh", "ko"])
 """Languages whose compounds end with what they are: of 'infarto agudo de miocardio' the end says where."""
 _TURN = re.compile(
@@ -32,8 +30,9 @@ _TURN = re.compile(
     re.IGNORECASE,
 )
 """What a long form's head stands before: a 'Journal of Dental Research' is no research."""
-_JOINED = re.compile(r"(?:[,;/&+]|\b(?:and|or|und|oder|en|och|og))\s*\Z", re.IGNORECASE)
-"""A single word after it is one of several: 'hematoxylin and eosin' is no eosin."""
+_WORD = re.compile(r"[^\W_]+")
+_UNLIKE = re.compile(r"(?:non|anti|pseudo|un|former|ex)(?:[\s‐‑–-]|\Z)", re.IGNORECASE)
+"""What makes another thing of what it stands before: 'non-celiac gluten sensitivity'."""
 _SPECIES = re.compile(r"([A-Z])[a-z]+ ([a-z]{3,})")
 _SHORT_SPECIES = re.compile(r"\b([A-Z])\.[ \u00a0\u202f]?([a-z]{3,})\b")
 _HYPHENS = ("-", "‐", "‑", "–")
@@ -133,16 +132,24 @@ def _meaning(definition: Definition, matches: Sequence[Match], language: str) ->
     if longest is None:
         return None
     is_whole = longest.start == start
-    before, end_of_it = definition.long[: longest.start - start], definition.long[longest.start - start :]
-    if not is_whole and (
-        end_of_it.lower() in _HEADS
-        or language.split("-")[0].lower() not in _HEAD_LAST
-        or _TURN.search(before)
-        or (" " not in end_of_it and _JOINED.search(before))
-    ):
+    if not is_whole and not _is_most(definition.long, longest.start - start, language):
         return None
     sure = WHOLE if is_whole else PART
     return dataclasses.replace(longest, rule="short_form", score=round(longest.score * sure, 3))
+
+
+def _is_most(long: str, at: int, language: str) -> bool:
+    """Whether the end of a long form, from `at`, is its head with most of what it says.
+
+    One word hardly is: of a 'cervical lymph node metastasis' "metastasis" says too little.
+    """
+    before, after = _WORD.findall(long[:at]), _WORD.findall(long[at:])
+    return (
+        len(after) >= max(2, len(before))
+        and language.split("-")[0].lower() in _HEAD_LAST
+        and _TURN.search(long[:at]) is None
+        and not any(map(_UNLIKE.match, long[:at].split()))
+    )
 
 
 def _with_short_forms(

@@ -87,9 +87,10 @@ def test_a_long_form_that_only_ends_in_a_concept_counts_less() -> None:
         ("ovixazine, talamide, fever (OTF)", "en", False),  # one of several
         ("cough and fever (CF)", "en", False),
         ("cough/fever (CF)", "en", False),
-        ("restricted and odd kidney disease (ROKD)", "en", True),  # one head of two kinds
-        ("renal/made fever (RMF)", "en", True),
-        ("odd fever (OF)", "en", True),
+        ("odd kidney disease (OKD)", "en", True),
+        ("non-odd kidney disease (NKD)", "en", False),
+        ("late unusual polar kidney disease (LUPKD)", "en", False),  # says too little of it
+        ("odd fever (OF)", "en", False),
         ("index odontológico fever (IOF)", "es", False),  # Spanish heads stand first
     ],
 )
