@@ -153,12 +153,32 @@ def _other_form(text: Words, known: Words, flags: int, code: str) -> tuple[Match
         if flags & PARTIAL and ADJECTIVE.search(text.words[-1]):
             return None  # "abnormal mitochondrial" goes on
         return ("form", (NEAR if flags & PARTIAL else FORM) - penalty) if may else None
-    if not _may_reorder(text, known, text.forms):
+    if not _may_reorder(text, known, text.forms) or _is_cut(text, known):
         return None
-    if not (_share_head(text, known, code) or sorted(text.inflections) == sorted(known.inflections)):
+    if not _share_head(text, known, code) and not (
+        sorted(text.inflections) == sorted(known.inflections) and _may_turn(text, known)
+    ):
         return None
     cost = OF if text.has_of != known.has_of and not is_inverted else REORDERED
     return "order", _likeness(text, known) - cost - penalty
+
+
+def _is_cut(text: Words, known: Words) -> bool:
+    """Whether the phrase goes on behind an "of": "a change in social [life]" is no "social change"."""
+    goes_on = ADJECTIVE.search(text.words[-1]) and not ADJECTIVE.search(known.words[-1])
+    return bool(goes_on and text.has_of and not text.commas)
+
+
+def _may_turn(text: Words, known: Words) -> bool:
+    """Whether the head may stand elsewhere: before an "of" or a comma, or what is said of it behind it.
+
+    "Fingers tapered" are "tapered fingers", "light blue" is no "blue light".
+    """
+    return (
+        text.has_of != known.has_of
+        or bool(text.commas) != bool(known.commas)
+        or any(ADJECTIVE.search(words.words[-1]) for words in (text, known))
+    )
 
 
 def _share_head(text: Words, known: Words, code: str) -> bool:

@@ -29,6 +29,10 @@ UNDECIDED, SAME_FORMS, SAME_WORDS, ROTATED, REFUSED = range(5)
 """What ordered hashes say of a window and a row; ROTATED: the same forms, inverted at a comma."""
 _SIDES = ("one", "other")
 """Before "hand" in "on the other hand", which is no part of the body."""
+_DENIALS = frozenset(
+    {"no", "nor", "not", "without", "absence", "sin", "ni", "sem", "nem", "sans", "ohne", "kein", "keine"}
+)
+"""Between the words of a name, they part what is there from what is not."""
 _ROMAN = frozenset({*ROMAN_LETTER, *map(str.upper, ROMAN_LETTER)})
 _STEPS = np.arange(LONGEST_UNSPACED)
 _MOST_ROWS = 64
@@ -224,8 +228,10 @@ class Windows:
                     continue
                 words, is_spliced = _written(ordered[:verb], batch)[0], True
                 words = f"{_written(ordered[verb:], batch)[0]} {words}"
-            else:
+            elif _DENIALS.isdisjoint(batch.words[ordered[0][1] : ordered[-1][2]]):
                 words, is_spliced = _written(window, batch)
+            else:
+                continue  # "tuberculosis, and no other [disease]"
             if is_spliced and not verb and not _is_ended(items, start + number, segments, batch):
                 continue
             if (

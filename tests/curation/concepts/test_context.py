@@ -145,6 +145,9 @@ SENTENCES = {
         A high index of suspicion for [malaria|h] is needed.
         The tumour mimics [appendicitis|h].
         She was initially diagnosed with [asthma|h].
+        It was originally presumed to be a [chordoma|h].
+        Presumed [sepsis|h] was treated.
+        The cyst with its daughter vesicles was a sign of [echinococcosis|].
         We looked for [relapse|] and tested for [HIV infection|h].
     """,
     "hypothetical ends and pseudo": """
