@@ -17,7 +17,7 @@ from curation.cases.diagnosis_topic import is_disease, names_disease
 from curation.diagnosis import phrases, talk
 from curation.diagnosis.candidate import Candidate
 from curation.diagnosis.concepts import Concepts
-from curation.diagnosis.heads import is_head_only
+from curation.diagnosis.heads import is_half, is_head_only
 from curation.diagnosis.reading import (
     Role,
     are_joined,
@@ -158,6 +158,9 @@ class Reading:
             return True
         if any(item.is_main and self._is_kind(item.concept, mention.concept) for item in self.found.values()):
             return False  # which kind is stated elsewhere
+        everywhere = itertools.chain.from_iterable(self.texts.mentions.values())
+        if is_half(mention, sentence.text, sentence.start, everywhere, self.concepts):
+            return True
         others = self._within(sentence, 0)
         return is_head_only(mention, sentence.text, sentence.start, others, self.concepts)
 

@@ -1,4 +1,4 @@
-"""Whether a mention is the whole name of a disease, or only the head of a longer one that is no concept.
+"""Whether a mention is the whole name of a disease, or only a part of a longer one that is no concept.
 
 Of 'erythema gyratum repens' a vocabulary may know only 'erythema', which is another, wider thing. A single
 word is such a head when its concept has many kinds and the words beside it say which, in words that neither
@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
+from curation.concepts.normalise import ADJECTIVE
 from curation.diagnosis import phrases
 from curation.diagnosis.concepts import Concepts
 from curation.labels.lexicon import Lexicon
@@ -19,6 +20,8 @@ from schemas.concept import Mention
 
 KINDS = 8
 """A concept with fewer below it has no kinds worth telling apart."""
+_STEM = 5
+"""Letters of an adjective's stem that tell which disease it is of."""
 _BEFORE = re.compile(r"(?:(?P<word>[^\W\d_]+)[ ‐–-])$")
 _AFTER = re.compile(
     r" (?P<word>[a-z]+(?:ens|ans|atum|osum|icum|oides|iforme|[^aeiou]us|[^aeiou]um|alis|aris))\b"
@@ -28,6 +31,33 @@ _INFLECTED = re.compile(r"ly$|...ing$")
 """Adverbs and verbs."""
 _NO_KIND = frozenset({"ct", "mri", "mr", "us", "icu", "ii", "iii", "iv", "vi", "usa", "uk"})
 _NO_EPITHET = frozenset({"thus", "versus", "virus", "plus", "serum", "minimum", "maximum", "sinus", "campus"})
+
+
+def is_half(mention: Mention, text: str, start: int, named: Iterable[Mention], concepts: Concepts) -> bool:
+    """Whether an adjective that says from which other disease stands before it: 'tuberculous | tenosynovitis'.
+
+    The longer name is no concept, and two patients with the shorter one need not have the same disease.
+
+    Args:
+        mention: what was found.
+        text: the title or sentence.
+        start: offset of that text in the text the mention lies in.
+        named: mentions of the article, one of which is that disease.
+        concepts: the vocabulary.
+    """
+    before = _BEFORE.search(text[: mention.start - start])
+    if before is None or not ADJECTIVE.search(before["word"].lower()) or not _is_content(before["word"]):
+        return False
+    stem = before["word"].lower()[:-3]
+    return len(stem) >= _STEM and any(
+        other.text.lower().startswith(stem)
+        and concepts.kind(other.concept) == "disease"
+        and not concepts.is_sign(other.concept)
+        and other.concept != mention.concept
+        and not concepts.is_above(other.concept, mention.concept)
+        and not concepts.is_above(mention.concept, other.concept)
+        for other in named
+    )
 
 
 def is_head_only(

@@ -107,7 +107,9 @@ CAUSED = re.compile(
 )
 """Right before a disease that is the cause of another, not only found beside it."""
 RESET = re.compile(
-    r"[:;.?!](?=\s|$)|[—–]|\s-\s|\b(?:but|however|finally|eventually|ultimately)\b", re.IGNORECASE
+    r"[:;.?!](?=\s|$)|[—–]|\s-\s|\b(?:but|however|finally|eventually|ultimately)\b"
+    r"|,(?= (?:(?:the|our|this) (?:patient|case|child|boy|girl|infant|man|woman)|he|she|we)\b)",
+    re.IGNORECASE,
 )
 """Where a clause ends and reading starts anew."""
 CAUSE_AFTER = re.compile(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 
 from curation.diagnosis import score
@@ -72,9 +73,21 @@ def _with_wider(best: Candidate, chances: Mapping[str, float], concepts: Concept
 
 
 def _wider(best: Candidate, found: Mapping[str, Candidate], concepts: Concepts) -> list[Candidate]:
-    """What a candidate is a kind of and that is named too: what is said of it is said of the kind."""
+    """What a candidate is a kind of and that is named too, as the diagnosis or by a word of its name.
+
+    What is said of it is said of the kind: "the lymphoma". A sign that a vocabulary files above a disease is
+    another thing.
+    """
+    words = _words(best)
     wider = (found[concept] for concept in sorted(concepts.ancestors(best.concept) & found.keys()))
-    return [other for other in wider if other.places]
+    return [
+        other for other in wider if other.places and (other.is_main or not words.isdisjoint(_words(other)))
+    ]
+
+
+def _words(item: Candidate) -> set[str]:
+    named = " ".join([item.name, *(there.text for there in item.evidence.values())])
+    return {word.rstrip("s") for word in re.findall(r"[^\W\d_]{4,}", named.lower())}
 
 
 def _rule(best: Candidate, found: Mapping[str, Candidate], concepts: Concepts) -> str:

@@ -20,6 +20,8 @@ Span = tuple[int, int]
 _WORD = re.compile(r"[^\W\d_]+")
 _DAMAGED = re.compile(r"[^\W\d_]+ed [^\W\d_]{3}")
 """'Infected arthroplasty', 'ruptured spleen': a disease by what happened to the part."""
+_LED_IN = re.compile(r"[^,;:]{1,120},(?: (?!and\b|or\b)[\w’'-]+){0,4} ?\Z")
+"""What opens a sentence before its subject: "With a score of 7, a definite X was diagnosed"."""
 _NEAR = 100
 """Characters before a mention in which words that name its patient begin."""
 _Reading = Role | Literal["effect"]
@@ -135,7 +137,7 @@ def _role(text: str, start: int, span: Span) -> _Reading:
     """The role of one mention, read from `start` on: the last connective before it in its clause decides."""
     role: _Reading = "main"
     for found in _events(text, start, span[0]):
-        if found is None or found["turn"] or found["neutral"]:
+        if found is None or found["turn"] or found["neutral"] or _is_led_in(text, found, span):
             role = "main"
         elif _takes_back(text, found):
             role = "never"
@@ -146,6 +148,14 @@ def _role(text: str, start: int, span: Span) -> _Reading:
     if role == "main" and _is_inside(text, span):
         return "setting"
     return "cause" if role == "main" and phrases.CAUSE_AFTER.match(text, span[1]) else role
+
+
+def _is_led_in(text: str, found: re.Match[str], span: Span) -> bool:
+    """Whether a connective opens the sentence, and what it joins ends before a mention that was found."""
+    if text[: found.start()].strip() or found["never"] or found["doubt"]:
+        return False
+    is_subject = _LED_IN.match(text[found.end() : span[0]]) is not None
+    return is_subject and phrases.FOUND_AFTER.match(text, span[1]) is not None
 
 
 def _is_inside(text: str, span: Span) -> bool:

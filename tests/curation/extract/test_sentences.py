@@ -26,9 +26,15 @@ from curation.extract.sentences import sentence_at, sentence_spans
         ("He took 5 ml. 3 times a day.", ["He took 5 ml. 3 times a day."]),
         ("A clearance of 56 mL/min. Urine was clear.", ["A clearance of 56 mL/min.", "Urine was clear."]),
         ("At 5 p.m. Blood was drawn.", ["At 5 p.m.", "Blood was drawn."]),
-        ("He has MS. Despite that, MM. FIG. 2 shows it.", ["He has MS.", "Despite that, MM. FIG. 2 shows it."]),
+        (
+            "He has MS. Despite that, MM. FIG. 2 shows it.",
+            ["He has MS.", "Despite that, MM. FIG. 2 shows it."],
+        ),
         ("Signs (fever, cough, etc.). Treatment began.", ["Signs (fever, cough, etc.).", "Treatment began."]),
-        ("They said no. The family left. No. 3 stayed.", ["They said no.", "The family left.", "No. 3 stayed."]),
+        (
+            "They said no. The family left. No. 3 stayed.",
+            ["They said no.", "The family left.", "No. 3 stayed."],
+        ),
         ("With R v. 3.2.5 and BOE Num. 298 it ran.", ["With R v. 3.2.5 and BOE Num. 298 it ran."]),
         ("By StataCorp. 2005. The end.¹⁴ ¹⁵", ["By StataCorp. 2005.", "The end.¹⁴ ¹⁵"]),
         ("By J. Smith. We saw it.", ["By J. Smith.", "We saw it."]),
