@@ -34,7 +34,7 @@ _NO_EPITHET = frozenset({"thus", "versus", "virus", "plus", "serum", "minimum", 
 
 
 def is_half(mention: Mention, text: str, start: int, named: Iterable[Mention], concepts: Concepts) -> bool:
-    """Whether an adjective that says from which other disease stands before it: 'tuberculous | tenosynovitis'.
+    """Whether an adjective that says from which other disease stands before it: 'tuberculous | sarcoid'.
 
     The longer name is no concept, and two patients with the shorter one need not have the same disease.
 

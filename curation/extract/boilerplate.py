@@ -15,6 +15,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from rapidfuzz.distance import Levenshtein
+
 from curation.extract.formalities import hints, is_formal
 from curation.extract.sentences import sentence_spans
 from schemas.article import Section
@@ -22,6 +24,8 @@ from schemas.article import Section
 _WORD = re.compile(r"[^\W\d_]{2,}")
 _LEAD = re.compile(r"([^\W\d_][^.:–—]{1,70}?)\s?(?::|\.|\s[–—]\s|[–—])\s*(?=\S)")
 """A title that runs into its paragraph: "Ethics approval: …"."""
+_LONG = 10
+"""Letters of a title's word from which one may be misspelt."""
 _MARKS = re.compile("[\u0300-\u036f]")
 _QUOTED, _OPENING, _LONGEST = 60, 160, 1000
 """Characters shown as evidence, of an opening, which must be formal itself, of the longest such paragraph."""
@@ -63,11 +67,27 @@ def is_title(title: str) -> bool:
     found = frozenset(_WORD.findall(plain))
     if not found:
         return False
-    if not found <= known.listed:
-        return title.strip(" .:") in known.whole
+    if unknown := found - known.listed:
+        meant = _meant(unknown, known) if len(found) > 1 else None
+        if meant is None:
+            return title.strip(" .:") in known.whole
+        found = (found & known.listed) | meant
     return not found.isdisjoint(known.alone) or any(
         not found.isdisjoint(one) and not found.isdisjoint(other) for one, other in known.together
     )
+
+
+def _meant(unknown: frozenset[str], known: _Words) -> frozenset[str] | None:
+    """The listed words that misspelt ones are, one letter off in a long word; None if any is something else."""
+    meant = {
+        next((one for one in sorted(known.listed) if len(one) >= _LONG and _is_near(word, one)), None)
+        for word in unknown
+    }
+    return None if None in meant else frozenset(word for word in meant if word)
+
+
+def _is_near(word: str, other: str) -> bool:
+    return Levenshtein.distance(word, other, score_cutoff=1) <= 1
 
 
 def boilerplate_sections(sections: Iterable[Section]) -> Mapping[int, str]:

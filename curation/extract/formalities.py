@@ -69,6 +69,12 @@ _GIVEN = re.compile(
     r"|assin\w*|firm\w*|obt\w*|livre|libre)\b",
     re.IGNORECASE,
 )
+_LED_IN = re.compile(
+    r"^(?:after|with|having|following|once|upon) (?:[^,;.]{0,60} )?(?:consent|assent|approval)\b[^,;.]{0,40}, "
+    r"(?=(?:the|this|an?|he|she|we|our|his|her|all|\d+) (?:\S+ ){3})",
+    re.IGNORECASE,
+)
+"""What opens a sentence whose main clause tells of something else: "After her consent, the patient received"."""
 _WORK = (
     r"(?:this|the|our|present|current|these) (?:\w+ )?"
     r"(?:work|study|studies|research|project|trial|paper|article|review)"
@@ -128,6 +134,7 @@ def is_consent(sentence: str) -> bool:
 
     It is told by what is consented to or reviewed: the report, not what is done to the patient.
     """
+    sentence = _LED_IN.sub("", sentence)
     if _GUIDELINE.search(sentence) or (_PERMISSION.search(sentence) and _PUBLICATION.search(sentence)):
         return True
     is_formal = _CONSENT.search(sentence) or (_ETHICS.search(sentence) and _REVIEWED.search(sentence))
@@ -142,6 +149,7 @@ def hints(text: str) -> bool:
 
 def is_formal(sentence: str) -> bool:
     """Whether a sentence speaks of the publication or the permission for it, in any article."""
+    sentence = _LED_IN.sub("", sentence)
     if any(pattern.search(sentence) for pattern in _FORMAL):
         return True
     is_ethics = _BOARD.search(sentence) and (_REVIEWED.search(sentence) or _KEPT.search(sentence))

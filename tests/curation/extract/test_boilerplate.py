@@ -62,6 +62,9 @@ from schemas.article import Section
         "Finanzierung",
         "Konflikt interesów",
         "利益相反",
+        "Author contibutions",
+        "Trial status",
+        "Amendments to the protocol",
     ],
 )
 def test_boilerplate(title: str) -> None:
@@ -90,6 +93,8 @@ def test_boilerplate(title: str) -> None:
         "Patients",
         "Information",
         "Trial",
+        "Status of the heart",
+        "Author distribution",
         "Support",
         "Statement",
         "2",
@@ -161,6 +166,7 @@ def test_a_paragraph_under_another_title(text: str, said: str) -> None:
     [
         "The study was approved by the ethics committee. Of 40 patients 12 had a fever.",
         "Written consent was obtained before surgery, which showed a ruptured cyst.",
+        "After giving written informed consent, the patient received 3 mg/kg of the antibody.",
         "PCR was performed as described. PS: performance status.",
         "Data of 30 patients were available. We acknowledge that the number is small.",
         "Funding of clinics fell: in 2019 every third had closed.",
