@@ -198,7 +198,7 @@ QUESTIONS = RecordStage(
 )
 CHECKED = RecordStage(
     name=f"{NAME}_checked",
-    version=6,
+    version=7,
     inputs=(
         Input(EXAMS, Vignette, by="unit"),
         Input(f"{NAME}_rewrites.rewrites", Rewrite, by="unit"),
