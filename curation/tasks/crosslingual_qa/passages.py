@@ -16,7 +16,7 @@ from pathlib import Path
 
 from curation.diagnosis.concepts import Concepts
 from curation.extract.sentences import sentence_at, sentence_spans
-from curation.tasks.crosslingual_qa.facets import answered, facet_of_heading, touched
+from curation.tasks.crosslingual_qa.facets import answered, facet_of_heading, looks_back, touched
 from curation.tasks.crosslingual_qa.records import ConceptPassage, Facet, FacetAnswer
 from curation.tasks.crosslingual_qa.settings import OwnReason, Settings
 from curation.tasks.shared.bars import article_bar
@@ -169,13 +169,21 @@ def _is_no_subject(mention: Mention) -> bool:
 def _by_sentence(
     passage: Passage, mentions: Sequence[Mention], spans: list[tuple[int, int]]
 ) -> dict[Facet, tuple[str, tuple[int, int]]]:
-    """Facets that sentences around a concept's mentions answer, each with the first that does."""
+    """Facets that sentences around a concept's mentions answer, each with the first that does.
+
+    One that speaks of what the sentence before it told is quoted with that one, where no other answers.
+    """
     found: dict[Facet, tuple[str, tuple[int, int]]] = {}
+    leaning: dict[Facet, tuple[str, tuple[int, int]]] = {}
     for item in mentions:
         start, end = sentence_at(spans, item.start)
-        for facet in answered(passage.text[start:end], item.start - start, item.end - start):
-            found.setdefault(facet, (BY_SENTENCE, (start, end)))
-    return found
+        sentence = passage.text[start:end]
+        for facet in answered(sentence, item.start - start, item.end - start):
+            if not looks_back(sentence):
+                found.setdefault(facet, (BY_SENTENCE, (start, end)))
+            elif start > spans[0][0]:
+                leaning.setdefault(facet, (BY_SENTENCE, (sentence_at(spans, start - 1)[0], end)))
+    return leaning | found
 
 
 def _answer(passage: Passage, concept: str, facet: Facet, rule: str, span: tuple[int, int]) -> FacetAnswer:
@@ -193,7 +201,7 @@ def _passage_ids(
 
 PER_ARTICLE = RecordStage(
     name=NAME,
-    version=6,
+    version=7,
     inputs=(
         Input("extract.sources", Source, by="id"),
         Input("extract.passages", Passage, by="article_id"),
