@@ -36,7 +36,8 @@ _CLAUSE = re.compile(r"[;:,]|\b(?:but|while|whereas|although|though|yet)\b", re.
 _NOTHING = re.compile(r"^\W*(?:no|none|neither|there (?:is|are|was|were) no)\b(?!.*\bbut\b)", re.IGNORECASE)
 """A sentence that begins with a denial denies, commas or not: "No drug, vaccine or surgery is used for"."""
 _ANAPHOR = re.compile(
-    r"^\W*(?:(?:\w+|in (?:addition|contrast|turn)), )?(?:this|these|those(?! with| who)|it|they|such|the (?:latter|former))\b",
+    r"^\W*(?:(?:\w+|in (?:addition|contrast|turn)), )?"
+    r"(?:this|these|those(?! with| who)|it|they|such|the (?:latter|former))\b",
     re.IGNORECASE,
 )
 """A sentence that begins with a word for what the sentence before it told of."""

@@ -28,8 +28,9 @@ class ConceptPassage:
 
     corpus_id: str = column("passage")
     concept: str = column("CURIE")
-    how: Literal["about", "mention", "narrower"] = column(
-        "about: the passage's own subject; mention: merely named; narrower: about a concept below it"
+    how: Literal["about", "disputed", "mention", "narrower"] = column(
+        "about: the passage's own subject; mention: merely named; narrower: about a concept below it; "
+        "disputed: about one that some source alone has below it"
     )
     touches: tuple[str, ...] = column("facets with a word of theirs in the passage", default=())
 

@@ -30,6 +30,7 @@ from schemas.stages import Drop, SetAccount, SetStage, Sql
 NEIGHBOUR = f"{NAME}/neighbouring-facet@1"
 OTHER_FACET = "same disorder, another facet"
 UNDECIDED, MENTION, NARROWER = "facet_undecided", "merely_named", "narrower_concept"
+DISPUTED = "disputed_narrower"
 SAME_CONCEPT, SHARE = "same_concept", "article_share"
 _NEAR = ", ".join(f"('{facet}', '{other}')" for facet in FACETS for other in sorted(neighbours(facet)))
 _FIRST = "first AS (SELECT id, min(source_id) AS source_id FROM all_queries GROUP BY id)"
@@ -117,7 +118,8 @@ _EXCLUDED = f"""
         JOIN every AS n ON n.concept = s.concept AND n.how = 'about')
     SELECT q.id AS query_id, n.corpus_id, '{NAME}' AS task,
         CASE WHEN b.family IS NOT NULL THEN '{SHARE}' WHEN n.how = 'about' THEN '{UNDECIDED}'
-            WHEN n.how = 'narrower' THEN '{NARROWER}' ELSE '{MENTION}' END AS reason
+            WHEN n.how = 'narrower' THEN '{NARROWER}' WHEN n.how = 'disputed' THEN '{DISPUTED}'
+            ELSE '{MENTION}' END AS reason
     FROM questions AS q JOIN every AS n ON n.concept = q.targets[1]
     LEFT JOIN (FROM ({_PAIRS}) WHERE is_beyond) AS b ON b.family = q.family AND b.corpus_id = n.corpus_id
     ANTI JOIN qrels AS r ON r.query_id = q.id AND r.corpus_id = n.corpus_id
