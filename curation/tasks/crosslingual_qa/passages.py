@@ -138,7 +138,7 @@ class _Article:
             own = [item for item in mentions if item.concept == concept]
             found = _by_sentence(passage, own, spans)
             if heading_facet and self.has_facets and len(subjects) == 1:
-                found[heading_facet] = (BY_HEADING, sentence_at(spans, own[0].start))
+                found.setdefault(heading_facet, (BY_HEADING, sentence_at(spans, own[0].start)))
             for facet, (rule, span) in sorted(found.items()):
                 yield _answer(passage, concept, facet, rule, span)
             yield ConceptPassage(corpus_id=passage.id, concept=concept, how="about", touches=touches)

@@ -69,6 +69,8 @@ def test_a_heading_announces_one_facet_or_none(heading: str, facet: str | None) 
         ("Gout is the settling of crystals in a joint.", {"definition"}),
         ("Gout is a painful swelling of one toe.", {"definition"}),
         ("Gout is a problem of sailors.", set()),
+        ("Gout is the easiest and cheapest of all disorders.", set()),
+        ("Gout is a plague of growing public concern.", set()),
         ("Gout is the most common result of wine.", set()),
         ("Gout is a diagnosis of exclusion.", set()),
         # in apposition

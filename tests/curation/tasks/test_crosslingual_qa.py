@@ -110,6 +110,16 @@ def test_a_sentence_that_looks_back_is_quoted_with_the_one_before_or_not_at_all(
     } == {"p1": f"Then it is drunk. {leaning}", "p3": "Bark is used to treat gout."}
 
 
+def test_a_sentence_that_answers_is_quoted_rather_than_the_first_under_the_heading(
+    vocabulary: dict[str, Path], tmp_path: Path
+) -> None:
+    told = "Colchicine is used to treat gout."
+    passages, mentions = of_book(((("Gout", "Treatment"), f"Kings had gout in each port. {told}"),))
+    made = run(vocabulary, tmp_path, {"extract.passages": passages, "ground.mentions": mentions})
+    (label,) = {(item.rule, item.evidence[0].text) for item in made["qrels"] if item.corpus_id.endswith("p1")}
+    assert label == ("crosslingual_qa/facet-sentence@1", told)
+
+
 def test_a_version_merely_names_what_it_names_itself(made: dict[str, list[Any]]) -> None:
     """The report's body names the fever; its title, abstract and caption do not."""
     left_out = pairs(made, f"{FEVER}/treatment/en", "excluded")
