@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from curation.tasks.crosslingual_qa.templates import Templates
+from curation.tasks.crosslingual_qa.templates import Templates, languages
 from curation.tasks.shared.names import NEVER, rank
 from schemas.record import from_table
 from schemas.vocabulary import UNCONFIRMED, ConceptName
@@ -50,6 +50,7 @@ def shared_names(path: Path) -> Mapping[tuple[str, str], frozenset[str]]:
     table = table.filter(pc.invert(pc.or_(unfit, table["is_suppressed"])))
     spoken = pc.list_element(pc.split_pattern(pc.utf8_lower(table["language"]), "-"), 0)
     told = pa.table({"language": spoken, "name": pc.utf8_lower(table["name"]), "concept": table["concept"]})
+    told = told.filter(pc.is_in(told["language"], value_set=pa.array(languages())))
     found = told.group_by(["language", "name"]).aggregate([("concept", "distinct")])
     found = found.filter(pc.greater(pc.list_value_length(found["concept_distinct"]), 1))
     return {(row["language"], row["name"]): frozenset(row["concept_distinct"]) for row in found.to_pylist()}

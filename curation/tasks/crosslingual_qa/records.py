@@ -59,8 +59,8 @@ class IndexedConcept:
     article_id: str = column("record with the headings")
     names: tuple[str, ...] = column("doi:…, pmid:…, pmcid:… of the record, sorted")
     concept: str = column("CURIE")
-    how: Literal["about", "mention", "narrower"] = column(
-        "about: a main heading; mention: another; narrower: above a main one"
+    how: Literal["about", "disputed", "mention", "narrower"] = column(
+        "about: a main heading; mention: another; narrower: above a main; disputed: so to one source only"
     )
     facets: tuple[Facet, ...] = column("what main qualifiers say that the article tells", default=())
     minor: tuple[Facet, ...] = column("what further qualifiers say", default=())

@@ -102,7 +102,7 @@ def test_a_sentence_that_looks_back_is_quoted_with_the_one_before_or_not_at_all(
             (("Gout",), f"Bark is boiled for an hour. {leaning} Bark is used to treat gout."),
         )
     )
-    given = {"extract.passages": passages, "ground.mentions": mentions}
+    given: dict[str, list[Any]] = {"extract.passages": passages, "ground.mentions": mentions}
     made = run(vocabulary, tmp_path, given)
     (query,) = (item for item in made["queries"] if item.source_id == f"{GOUT}/treatment/en")
     assert {
