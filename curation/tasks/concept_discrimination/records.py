@@ -70,6 +70,16 @@ class Edge:
 
 
 @record
+class DefinedConcept:
+    """One concept with the best of its definitions, fit to be a document or not."""
+
+    concept: str = column("CURIE")
+    text: str = column("the definition as its source writes it")
+    source: str = column("abbreviation of the source")
+    flaw: str = column("why it is no document: it defines another concept, or says no more than the name")
+
+
+@record
 class Definition:
     """One concept with the definition that may be its document."""
 

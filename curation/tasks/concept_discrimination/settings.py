@@ -27,6 +27,8 @@ class OwnReason(StrEnum):
     SEVERAL_CONCEPTS = "several_concepts"
     OTHER_READING = "other_reading"
     NO_DEFINITION = "no_definition"
+    EMPTY_DEFINITION = "empty_definition"
+    OTHER_DEFINITION = "other_definition"
     GENERAL_CONCEPT = "general_concept"
     FEW_MEMBERS = "few_members"
     SAME_PASSAGE = "same_passage"

@@ -166,6 +166,7 @@ _QRELS = f"""
 _REASON = f"""CASE WHEN a.concepts = 0 THEN '{OwnReason.NO_CONCEPT}'
         WHEN a.concepts > 1 OR a.concept = '' THEN '{OwnReason.SEVERAL_CONCEPTS}'
         WHEN a.matched NOT IN ('', a.concept) THEN '{OwnReason.OTHER_READING}'
+        WHEN f.flaw <> '' THEN f.flaw
         WHEN a.concept NOT IN (SELECT concept FROM described) THEN '{OwnReason.NO_DEFINITION}'
         WHEN a.query_id NOT IN (SELECT query_id FROM golds) THEN '{OwnReason.GENERAL_CONCEPT}'
         WHEN a.query_id IN (SELECT query_id FROM sets) THEN '{OwnReason.SAME_PASSAGE}'
@@ -174,7 +175,8 @@ _DROPS = f"""
     SELECT 'query' AS unit, a.query_id AS id, a.article_id, {_REASON} AS reason,
         CASE WHEN a.concept = '' THEN a.link_id || ': ' || a.concepts || ' concepts'
             ELSE a.link_id || ': ' || a.concept END AS detail
-    FROM anchored AS a WHERE a.query_id NOT IN (SELECT id FROM queries)
+    FROM anchored AS a LEFT JOIN defined AS f ON f.concept = a.concept
+    WHERE a.query_id NOT IN (SELECT id FROM queries)
     UNION ALL
     SELECT 'query', q.id, q.article_id, 'duplicate_query', q.source_id FROM all_queries AS q
     QUALIFY row_number() OVER (PARTITION BY q.id ORDER BY q.article_id, q.source_id) > 1
@@ -189,7 +191,7 @@ EARLIER = EarlierStage(
 )
 OVER_ALL = SetStage(
     name=f"{NAME}_all",
-    version=8,
+    version=9,
     inputs={
         "all_queries": (f"{NAME}.queries", Query),
         "all_anchors": (f"{NAME}.anchors", Anchor),

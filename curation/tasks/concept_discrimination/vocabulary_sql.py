@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from curation.concepts.stems import stemmed
+from curation.fidelity.words import FUNCTION_WORDS
 from curation.tasks.concept_discrimination.languages_sql import LANGUAGE, NAMED_IN
 from curation.tasks.concept_discrimination.records import (
     CommonWord,
     ConceptNumber,
+    DefinedConcept,
     Definition,
     Edge,
     Gold,
     NamedAnchor,
 )
+from curation.tasks.concept_discrimination.settings import OwnReason
+from curation.tasks.shared.names import IS_NAME_SQL, RANK_SQL
 from curation.vocabulary.merge_sql import OWN_NAMES, fold
 from schemas.stages import Sql
 
@@ -29,6 +34,10 @@ COMMON_PER_MILLE, LEAST_COMMON = 10, 10
 another: `syndrome`. Definitions say such words less often than names do."""
 LEAST_LETTERS = 3
 """Of a word that is compared by itself."""
+
+_BEING = ("presence", "occurrence", "existence")
+_EMPTY = ", ".join(f"'{form}'" for form in sorted({stemmed(word) for word in (*FUNCTION_WORDS, *_BEING)}))
+"""What is left of such words: those of any sentence, and that something is there."""
 
 
 def band(column: str, edges: tuple[int, ...]) -> str:
@@ -70,19 +79,51 @@ EDGES = """
     WHERE up.child <> up.parent
 """
 _WORDS = "len(string_split(trim(text), ' '))"
+DEFINED = f"""
+    WITH fit AS (
+        SELECT concept, trim(text) AS text, source FROM definitions
+        WHERE language = '{LANGUAGE}' AND tier <> 'restricted' AND {_WORDS} >= {MIN_WORDS}
+            AND length(regexp_replace(text, '[^\\pL\\pN]', '', 'g')) >= {MIN_LETTERS}
+            AND concept NOT IN (SELECT concept FROM retired)),
+    own AS (
+        SELECT concept, source, name, name_form(name) AS form, is_preferred, code <> '' AS is_merged
+        FROM names SEMI JOIN fit AS f ON f.concept = names.concept
+        WHERE split_part(language, '-', 1) = '{LANGUAGE}' AND {OWN_NAMES}),
+    labelled AS (
+        SELECT f.concept, f.source, bool_and(o.is_merged) AS is_merged,
+            bool_or(o.form IN (SELECT x.form FROM own AS x
+                WHERE x.concept = f.concept AND x.source <> f.source)) AS is_agreed
+        FROM fit AS f JOIN own AS o ON o.concept = f.concept AND o.source = f.source AND o.is_preferred
+        GROUP BY ALL),
+    called AS (
+        SELECT concept, told_forms(name) AS form FROM names SEMI JOIN fit AS f ON f.concept = names.concept
+        WHERE split_part(language, '-', 1) = '{LANGUAGE}' AND {IS_NAME_SQL}
+        QUALIFY row_number() OVER (PARTITION BY concept ORDER BY {RANK_SQL}) = 1),
+    read AS (
+        SELECT f.*, CASE
+            WHEN l.is_merged AND NOT l.is_agreed AND EXISTS (
+                FROM own AS x WHERE x.concept = f.concept AND x.source <> f.source AND x.is_preferred)
+                THEN '{OwnReason.OTHER_DEFINITION}'
+            WHEN len(list_filter(string_split(trim(told_forms(f.text)), ' '), lambda x:
+                length(x) >= {LEAST_LETTERS} AND x NOT IN ({_EMPTY})
+                AND NOT contains(coalesce(c.form, ''), ' ' || x || ' '))) = 0
+                THEN '{OwnReason.EMPTY_DEFINITION}'
+            ELSE '' END AS flaw
+        FROM fit AS f LEFT JOIN labelled AS l ON l.concept = f.concept AND l.source = f.source
+        LEFT JOIN called AS c ON c.concept = f.concept)
+    SELECT concept, text, source, flaw FROM read
+    QUALIFY row_number() OVER (PARTITION BY concept ORDER BY flaw, source, text) = 1
+"""
+"""Vocabularies are merged where concepts share a name. A definition came with the concept that its source has
+by that label: where no other source has the label for a name, that was another concept, wider, narrower or a
+part of it. One that has no words but those of the name tells nobody what it is."""
 DESCRIBED = f"""
     WITH RECURSIVE deep(number, depth) USING KEY (number) AS (
         SELECT DISTINCT parent, 0 FROM edges ANTI JOIN edges AS u ON u.child = edges.parent
         UNION SELECT DISTINCT e.child, d.depth + 1 FROM deep AS d JOIN edges AS e ON e.parent = d.number
             ANTI JOIN recurring.deep AS r ON r.number = e.child),
-    chosen AS (
-        SELECT concept, trim(text) AS text, source FROM definitions
-        WHERE language = '{LANGUAGE}' AND tier <> 'restricted' AND {_WORDS} >= {MIN_WORDS}
-            AND length(regexp_replace(text, '[^\\pL\\pN]', '', 'g')) >= {MIN_LETTERS}
-            AND concept NOT IN (SELECT concept FROM retired)
-        QUALIFY row_number() OVER (PARTITION BY concept ORDER BY source, text) = 1),
     told AS (
-        SELECT *, ' ' || {fold("text")} || ' ' AS folded FROM chosen
+        SELECT concept, text, source, ' ' || {fold("text")} || ' ' AS folded FROM defined WHERE flaw = ''
         QUALIFY count(*) OVER (PARTITION BY folded) = 1),
     named AS (
         SELECT concept, count(DISTINCT lower(name)) AS names FROM names
@@ -135,6 +176,7 @@ VOCABULARY: dict[str, Sql] = {
     "anchored": Sql(ANCHORED, NamedAnchor, ("query_id",)),
     "numbers": Sql(NUMBERS, ConceptNumber, ("concept",)),
     "edges": Sql(EDGES, Edge, ("child", "parent")),
+    "defined": Sql(DEFINED, DefinedConcept, ("concept",)),
     "described": Sql(DESCRIBED, Definition, ("number",)),
     "common_words": Sql(COMMON_WORDS, CommonWord, ("word",)),
     "golds": Sql(GOLDS, Gold, ("query_id",)),

@@ -20,6 +20,7 @@ import pyarrow.parquet as pq
 from curation.diagnosis.concepts import Concepts
 from curation.extract.sentences import sentence_spans
 from curation.tasks.crosslingual_qa.facets import touched
+from curation.tasks.crosslingual_qa.narrower import Link, above, disputed_links
 from curation.tasks.crosslingual_qa.parallel import ENGLISH, is_about, specific, spoken
 from curation.tasks.crosslingual_qa.passages import NAME
 from curation.tasks.crosslingual_qa.records import ConceptPassage, Facet, IndexedAbstract, IndexedConcept
@@ -91,7 +92,8 @@ def build(
     keys = _keys(source)
     for article in articles:
         if keys:
-            yield from _indexed(source, headings(article), keys, known, settings, _codes(names))
+            disputed = disputed_links(relations)
+            yield from _indexed(source, headings(article), keys, known, disputed, settings, _codes(names))
         for name, abstract in _english(source, article):
             why = bar
             if why is None and (words := word_count(abstract.text)) < settings.min_document_words:
@@ -186,6 +188,7 @@ def _indexed(
     listed: Iterable[Heading],
     keys: tuple[str, ...],
     known: Concepts,
+    disputed: frozenset[Link],
     settings: Settings,
     codes: Mapping[str, str],
 ) -> Iterator[IndexedConcept]:
@@ -196,7 +199,6 @@ def _indexed(
         if known.kind(concept) != "other" and not known.has_kinds(concept, settings.max_family + 1):
             by_concept.setdefault(concept, []).append(heading)
     main = {concept for concept, found in by_concept.items() if any(item.is_main for item in found)}
-    above = {high for one in main for high in known.ancestors(one)} - by_concept.keys()
     for concept, found in sorted(by_concept.items()):
         facets = frozenset().union(*(item.facets for item in found))
         yield IndexedConcept(
@@ -208,9 +210,9 @@ def _indexed(
             minor=tuple(sorted(frozenset().union(*(item.minor for item in found)) - facets)),
             headings=tuple(item.written for item in found),
         )
-    for concept in sorted(above):
-        if not known.has_kinds(concept, settings.max_family + 1):
-            yield IndexedConcept(article_id=source.id, names=keys, concept=concept, how="narrower")
+    for concept, how in above(main, known, disputed).items():
+        if concept not in by_concept and not known.has_kinds(concept, settings.max_family + 1):
+            yield IndexedConcept(article_id=source.id, names=keys, concept=concept, how=how)
 
 
 # A named function, not a lambda: stages travel to worker processes.
@@ -224,7 +226,7 @@ def _abstract_ids(
 
 ABSTRACTS = RecordStage(
     name=f"{NAME}_abstracts",
-    version=2,
+    version=3,
     inputs=(
         Input("extract.sources", Source, by="id"),
         Input("parse.articles", Article, by="id"),

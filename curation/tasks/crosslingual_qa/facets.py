@@ -35,6 +35,12 @@ _CLAUSE = re.compile(r"[;:,]|\b(?:but|while|whereas|although|though|yet)\b", re.
 """What parts a clause from the next."""
 _NOTHING = re.compile(r"^\W*(?:no|none|neither|there (?:is|are|was|were) no)\b(?!.*\bbut\b)", re.IGNORECASE)
 """A sentence that begins with a denial denies, commas or not: "No drug, vaccine or surgery is used for"."""
+_ANAPHOR = re.compile(
+    r"^\W*(?:(?:\w+|in (?:addition|contrast|turn)), )?"
+    r"(?:this|these|those(?! with| who)|it|they|such|the (?:latter|former))\b",
+    re.IGNORECASE,
+)
+"""A sentence that begins with a word for what the sentence before it told of."""
 _BRACKETS = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")
 
 
@@ -115,6 +121,11 @@ def facet_of_heading(heading: str) -> Facet | None:
 def touched(text: str) -> tuple[Facet, ...]:
     """Facets that have a word of theirs in a passage."""
     return tuple(facet for facet, rules in _rules().items() if rules.touches.search(text))
+
+
+def looks_back(sentence: str) -> bool:
+    """Whether nobody can tell what a sentence is about without the one before it: "These cause gout."."""
+    return _ANAPHOR.search(sentence) is not None
 
 
 def answered(sentence: str, start: int, end: int) -> tuple[Facet, ...]:

@@ -2,15 +2,22 @@
 
 Titles, abstracts and captions that the article itself has in two languages (sub-articles and trans-titles of
 SciELO, vernacular titles of MEDLINE). The English version is a document without a title, so that nothing but
-its own words leads to it. What else the article says is excluded, and so are documents about its concepts.
+its own words leads to it, and it has to name a disorder, a drug or a procedure itself. What else the article
+says is excluded, and so are documents about its concepts.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+import functools
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
+
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
 
 from curation.diagnosis.concepts import Concepts
 from curation.extract.language import UNKNOWN, guess_language
@@ -22,7 +29,7 @@ from curation.tasks.shared.case_facts import read_concepts
 from curation.tasks.shared.words import word_count
 from schemas.article import Article, Licence
 from schemas.benchmark import Document, Evidence, Qrel, Query
-from schemas.concept import DocumentConcept
+from schemas.concept import DocumentConcept, Mention
 from schemas.extracted import Figure, Source
 from schemas.hashing import normalise_text, sha256_text
 from schemas.ids import query_id, title_id
@@ -32,6 +39,10 @@ PARALLEL = "parallel"
 """Tier of these queries, and what their files and configs are called by."""
 TRANSLATION_OF = f"{NAME}/translation-of@1"
 ENGLISH = "en"
+MEDICAL = ("DISO", "CHEM")
+"""Groups of UMLS types of which a text that is looked for names something, or else a procedure."""
+PROCEDURES = ("T059", "T060", "T061")
+"""In the laboratory, to diagnose, to treat: a survey and a profession are of the same group."""
 LONG = 25
 """Words from which a language that is guessed otherwise than stated counts; below, only English does."""
 Row = Query | Document | Qrel | StringOrigin | ConceptPassage | Drop
@@ -63,6 +74,7 @@ def build(
     articles: Sequence[Article],
     figures: Sequence[Figure],
     concepts: Sequence[DocumentConcept],
+    mentions: Sequence[Mention],
     settings: Settings,
     *,
     types: Path,
@@ -75,6 +87,7 @@ def build(
         articles: the article as parsed; at most one.
         figures: its figures, with captions in other languages.
         concepts: concepts named in it.
+        mentions: where.
         settings: what they are built with.
         types: Parquet of ConceptType rows of the vocabulary.
         relations: Parquet of its ConceptRelation rows.
@@ -90,12 +103,18 @@ def build(
     barred = article_bar(source, settings.licence_profile)
     taken: set[tuple[str, str]] = set()
     found: set[str] = set()
-    named = list(specific(concepts, read_concepts(types, relations), settings.max_family))
-    about = [item.concept for item in named if is_about(item)]
+    medical = medical_concepts(types)
+    said = _Said.of(mentions)
+    known = read_concepts(types, relations)
+    about = {item.concept for item in specific(concepts, known, settings.max_family) if is_about(item)}
+    for title in english.get(_of("title", title_id(source.id)), []):
+        about |= _specific_in(title, said, known, settings)
     for version in versions:
         if version.language == ENGLISH:
             continue
         bar = barred or _why_not(version, english.get(version.of, []), settings)
+        if bar is None and said.concepts_in(english[version.of][0].text).isdisjoint(medical):
+            bar = OwnReason.NO_MEDICAL_CONCEPT, english[version.of][0].id
         if bar is None and (version.of, version.language) in taken:
             bar = Reason.DUPLICATE_QUERY, f"a further {version.language} version"
         if bar is not None:
@@ -106,8 +125,47 @@ def build(
         if own.id not in found:
             found.add(own.id)
             yield _document(source, own)
-            yield from _named(own, named)
-        yield from _query(source, version, own, about[0] if len(about) == 1 else "")
+            for concept in sorted(_specific_in(own, said, known, settings)):
+                how: Literal["about", "mention"] = "about" if concept in about else "mention"
+                yield ConceptPassage(corpus_id=own.id, concept=concept, how=how)
+        yield from _query(source, version, own, min(about) if len(about) == 1 else "")
+
+
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """What the words of an article mean in it.
+
+    Attributes:
+        meant: words as written somewhere in it -> concepts they stand for.
+    """
+
+    meant: Mapping[str, frozenset[str]]
+
+    @classmethod
+    def of(cls, mentions: Iterable[Mention]) -> _Said:
+        meant: dict[str, set[str]] = defaultdict(set)
+        for item in mentions:
+            meant[item.text.casefold()].add(item.concept)
+        return cls({written: frozenset(found) for written, found in meant.items()})
+
+    def concepts_in(self, text: str) -> frozenset[str]:
+        """Concepts that a text of the article names."""
+        rest = text.casefold()
+        return frozenset[str]().union(
+            *(
+                found
+                for written, found in self.meant.items()
+                if written in rest and re.search(rf"(?<!\w){re.escape(written)}(?!\w)", rest)
+            )
+        )
+
+
+@functools.lru_cache(maxsize=1)
+def medical_concepts(types: Path) -> frozenset[str]:
+    """Disorders, drugs and procedures of a vocabulary: what a medical text is about; the last one is kept."""
+    is_medical = pc.field("group").isin(MEDICAL) | pc.field("semantic_type").isin(PROCEDURES)
+    table = pq.read_table(types, columns=["concept"], filters=is_medical)
+    return frozenset(table["concept"].to_pylist())
 
 
 def _why_not(version: Version, english: Sequence[Version], settings: Settings) -> Bar | None:
@@ -146,8 +204,13 @@ def _versions(
         name = f"{place}-{language}"
         ids[name] += 1
         unique = name if ids[name] == 1 else f"{name}-{ids[name]}"
-        found.append(Version(unique, f"{kind} {place}", language, text, licence, bar))
+        found.append(Version(unique, _of(kind, place), language, text, licence, bar))
     return found
+
+
+def _of(kind: str, place: str) -> str:
+    """What texts of one kind and place are versions of."""
+    return f"{kind} {place}"
 
 
 def spoken(stated: str, text: str) -> str:
@@ -199,9 +262,12 @@ def specific(
     concepts: Iterable[DocumentConcept], known: Concepts, max_family: int
 ) -> Iterator[DocumentConcept]:
     """The disorders among the concepts of an article that have at most so many below them."""
-    for item in concepts:
-        if known.kind(item.concept) != "other" and not known.has_kinds(item.concept, max_family + 1):
-            yield item
+    return (item for item in concepts if is_specific(item.concept, known, max_family))
+
+
+def is_specific(concept: str, known: Concepts, max_family: int) -> bool:
+    """Whether a concept is a disorder with at most so many below it."""
+    return known.kind(concept) != "other" and not known.has_kinds(concept, max_family + 1)
 
 
 def is_about(item: DocumentConcept) -> bool:
@@ -209,12 +275,10 @@ def is_about(item: DocumentConcept) -> bool:
     return item.in_title or item.in_keywords
 
 
-def _named(own: Version, named: Iterable[DocumentConcept]) -> Iterator[ConceptPassage]:
-    """Specific disorders of the article, as what its English version is about or mentions."""
-    for item in named:
-        yield ConceptPassage(
-            corpus_id=own.id, concept=item.concept, how="about" if is_about(item) else "mention"
-        )
+def _specific_in(version: Version, said: _Said, known: Concepts, settings: Settings) -> set[str]:
+    """The disorders that a version names itself."""
+    found = said.concepts_in(version.text)
+    return {concept for concept in found if is_specific(concept, known, settings.max_family)}
 
 
 def _query(
@@ -263,7 +327,11 @@ def _query(
 
 # A named function, not a lambda: stages travel to worker processes.
 def _version_ids(
-    source: Source, articles: Sequence[Article], figures: Sequence[Figure], _: Sequence[DocumentConcept]
+    source: Source,
+    articles: Sequence[Article],
+    figures: Sequence[Figure],
+    _: Sequence[DocumentConcept],
+    __: Sequence[Mention],
 ) -> list[str]:
     versions = _versions(source, articles, figures, Settings())
     return [version.id for version in versions if version.language != ENGLISH]
@@ -271,12 +339,13 @@ def _version_ids(
 
 VERSIONS = RecordStage(
     name=f"{NAME}_versions",
-    version=4,
+    version=5,
     inputs=(
         Input("extract.sources", Source, by="id"),
         Input("parse.articles", Article, by="id"),
         Input("extract.figures", Figure, by="article_id"),
         Input("ground.concepts", DocumentConcept, by="article_id"),
+        Input("ground.mentions", Mention, by="article_id"),
     ),
     outputs=(
         Table("queries", Query, ("id", "source_id")),

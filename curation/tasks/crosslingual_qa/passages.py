@@ -16,7 +16,8 @@ from pathlib import Path
 
 from curation.diagnosis.concepts import Concepts
 from curation.extract.sentences import sentence_at, sentence_spans
-from curation.tasks.crosslingual_qa.facets import answered, facet_of_heading, touched
+from curation.tasks.crosslingual_qa.facets import answered, facet_of_heading, looks_back, touched
+from curation.tasks.crosslingual_qa.narrower import Link, above, disputed_links
 from curation.tasks.crosslingual_qa.records import ConceptPassage, Facet, FacetAnswer
 from curation.tasks.crosslingual_qa.settings import OwnReason, Settings
 from curation.tasks.shared.bars import article_bar
@@ -64,7 +65,8 @@ def build(
     if barred is not None:
         yield from drop_passages(passages, *barred)
         return
-    article = _Article.of(source, mentions, read_concepts(types, relations), settings.max_family)
+    known, disputed = read_concepts(types, relations), disputed_links(relations)
+    article = _Article.of(source, mentions, known, disputed, settings.max_family)
     for passage in passages:
         if passage.language.lower().partition("-")[0] != "en":
             yield from drop_passages([passage], OwnReason.LANGUAGE_NOT_SEARCHED, passage.language)
@@ -85,6 +87,7 @@ class _Article:
         topics: concepts that the title names.
         has_facets: whether its headings announce facets.
         concepts: the vocabulary.
+        disputed: links between them that not all sources agree on.
         max_family: a concept with more below it is not asked about.
     """
 
@@ -93,10 +96,18 @@ class _Article:
     topics: frozenset[str]
     has_facets: bool
     concepts: Concepts
+    disputed: frozenset[Link]
     max_family: int
 
     @classmethod
-    def of(cls, source: Source, mentions: Sequence[Mention], concepts: Concepts, max_family: int) -> _Article:
+    def of(
+        cls,
+        source: Source,
+        mentions: Sequence[Mention],
+        concepts: Concepts,
+        disputed: frozenset[Link],
+        max_family: int,
+    ) -> _Article:
         named: dict[str, list[Mention]] = defaultdict(list)
         surfaces: dict[str, set[str]] = defaultdict(set)
         for item in sorted(mentions, key=lambda item: (item.text_id, item.start, item.end, item.concept)):
@@ -112,6 +123,7 @@ class _Article:
             frozenset(item.concept for item in named[title_id(source.id)]),
             has_facets,
             concepts,
+            disputed,
             max_family,
         )
 
@@ -126,7 +138,7 @@ class _Article:
             own = [item for item in mentions if item.concept == concept]
             found = _by_sentence(passage, own, spans)
             if heading_facet and self.has_facets and len(subjects) == 1:
-                found[heading_facet] = (BY_HEADING, sentence_at(spans, own[0].start))
+                found.setdefault(heading_facet, (BY_HEADING, sentence_at(spans, own[0].start)))
             for facet, (rule, span) in sorted(found.items()):
                 yield _answer(passage, concept, facet, rule, span)
             yield ConceptPassage(corpus_id=passage.id, concept=concept, how="about", touches=touches)
@@ -135,12 +147,11 @@ class _Article:
     def _others(self, passage: Passage, about: frozenset[str]) -> Iterator[ConceptPassage]:
         """Concepts that a passage merely names, and those above what it is about that can be asked about."""
         named = {item.concept for item in self.named.get(passage.id, ())} - about
-        above = {high for one in about for high in self.concepts.ancestors(one)} - about - named
-        above = {high for high in above if not self.concepts.has_kinds(high, self.max_family + 1)}
         for concept in sorted(named):
             yield ConceptPassage(corpus_id=passage.id, concept=concept, how="mention")
-        for concept in sorted(above):
-            yield ConceptPassage(corpus_id=passage.id, concept=concept, how="narrower")
+        for concept, how in above(about, self.concepts, self.disputed).items():
+            if concept not in named and not self.concepts.has_kinds(concept, self.max_family + 1):
+                yield ConceptPassage(corpus_id=passage.id, concept=concept, how=how)
 
     def _subjects(self, path: Sequence[str]) -> tuple[frozenset[str], Facet | None]:
         """Concepts that the nearest heading with any names, else the title; and the nearest facet."""
@@ -169,13 +180,21 @@ def _is_no_subject(mention: Mention) -> bool:
 def _by_sentence(
     passage: Passage, mentions: Sequence[Mention], spans: list[tuple[int, int]]
 ) -> dict[Facet, tuple[str, tuple[int, int]]]:
-    """Facets that sentences around a concept's mentions answer, each with the first that does."""
+    """Facets that sentences around a concept's mentions answer, each with the first that does.
+
+    One that speaks of what the sentence before it told is quoted with that one, where no other answers.
+    """
     found: dict[Facet, tuple[str, tuple[int, int]]] = {}
+    leaning: dict[Facet, tuple[str, tuple[int, int]]] = {}
     for item in mentions:
         start, end = sentence_at(spans, item.start)
-        for facet in answered(passage.text[start:end], item.start - start, item.end - start):
-            found.setdefault(facet, (BY_SENTENCE, (start, end)))
-    return found
+        sentence = passage.text[start:end]
+        for facet in answered(sentence, item.start - start, item.end - start):
+            if not looks_back(sentence):
+                found.setdefault(facet, (BY_SENTENCE, (start, end)))
+            elif start > spans[0][0]:
+                leaning.setdefault(facet, (BY_SENTENCE, (sentence_at(spans, start - 1)[0], end)))
+    return leaning | found
 
 
 def _answer(passage: Passage, concept: str, facet: Facet, rule: str, span: tuple[int, int]) -> FacetAnswer:
@@ -193,7 +212,7 @@ def _passage_ids(
 
 PER_ARTICLE = RecordStage(
     name=NAME,
-    version=6,
+    version=7,
     inputs=(
         Input("extract.sources", Source, by="id"),
         Input("extract.passages", Passage, by="article_id"),

@@ -14,11 +14,12 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from curation.tasks.crosslingual_qa.facets import facets_of_types
-from curation.tasks.crosslingual_qa.names import chosen, read_names
+from curation.tasks.crosslingual_qa.names import chosen, in_script, read_names, shared_names, without_shared
 from curation.tasks.crosslingual_qa.passages import NAME
 from curation.tasks.crosslingual_qa.records import AskedConcept, Facet, RestrictedQuery, StringOrigin
 from curation.tasks.crosslingual_qa.settings import OwnReason, Settings
 from curation.tasks.crosslingual_qa.templates import Templates, languages, templates
+from curation.tasks.shared.case_facts import read_concepts
 from curation.tasks.shared.names import RESTRICTED
 from curation.tasks.shared.quoted import licence_of
 from schemas.benchmark import CORE_LANGUAGES, Query
@@ -32,7 +33,7 @@ Row = Query | StringOrigin | RestrictedQuery | Drop
 
 
 def build(
-    asked: AskedConcept, settings: Settings, *, names: Path, types: Path, sources: Path
+    asked: AskedConcept, settings: Settings, *, names: Path, types: Path, relations: Path, sources: Path
 ) -> Iterator[Row]:
     """Queries on one concept.
 
@@ -41,6 +42,7 @@ def build(
         settings: what they are built with.
         names: Parquet of ConceptName rows of the vocabulary.
         types: Parquet of its ConceptType rows.
+        relations: Parquet of its ConceptRelation rows.
         sources: Parquet of its VocabularySource rows.
 
     Yields:
@@ -48,8 +50,12 @@ def build(
         dropped for a restricted name, its RestrictedQuery.
     """
     found = read_names(names, asked.concept)
+    known_concepts = read_concepts(types, relations)
+    clear = without_shared(
+        found, shared_names(names), functools.partial(known_concepts.is_above, asked.concept)
+    )
     allowed = facets_of_types(types_of(types, asked.concept))
-    by_language = {code: chosen(found, known) for code, known in templates().items()}
+    by_language = {code: chosen(clear, known) for code, known in templates().items()}
     outside = _outside_core(by_language) if settings.parallel_core else frozenset[str]()
     for facet in asked.facets:
         for language, known in templates().items():
@@ -82,6 +88,8 @@ def _bar(
     """Why a concept is not asked about in a language, or None."""
     if name is None:
         others = found.get(known.language, [])
+        if in_script(others, known):
+            return OwnReason.SHARED_NAME, f"{len(others)} names, each of another concept, too"
         if others:
             return Reason.NAME_NOT_IN_LANGUAGE, f"{len(others)} names, none in the script of the language"
         return Reason.NO_NAME_IN_LANGUAGE, ""
@@ -202,7 +210,7 @@ def _question_ids(asked: AskedConcept) -> list[str]:
 
 QUESTIONS = RecordStage(
     name=f"{NAME}_questions",
-    version=5,
+    version=6,
     inputs=(Input(f"{NAME}_asked.concepts", AskedConcept, "concept"),),
     outputs=(
         Table("queries", Query, ("id", "source_id")),
@@ -213,5 +221,5 @@ QUESTIONS = RecordStage(
     accounts=(Account("question", _question_ids, "queries", "source_id"),),
     settings=Settings,
     reasons=frozenset(OwnReason),
-    resources=("names", "types", "sources"),
+    resources=("names", "types", "relations", "sources"),
 )

@@ -28,8 +28,9 @@ class ConceptPassage:
 
     corpus_id: str = column("passage")
     concept: str = column("CURIE")
-    how: Literal["about", "mention", "narrower"] = column(
-        "about: the passage's own subject; mention: merely named; narrower: about a concept below it"
+    how: Literal["about", "disputed", "mention", "narrower"] = column(
+        "about: the passage's own subject; mention: merely named; narrower: about a concept below it; "
+        "disputed: about one that some source alone has below it"
     )
     touches: tuple[str, ...] = column("facets with a word of theirs in the passage", default=())
 
@@ -58,8 +59,8 @@ class IndexedConcept:
     article_id: str = column("record with the headings")
     names: tuple[str, ...] = column("doi:…, pmid:…, pmcid:… of the record, sorted")
     concept: str = column("CURIE")
-    how: Literal["about", "mention", "narrower"] = column(
-        "about: a main heading; mention: another; narrower: above a main one"
+    how: Literal["about", "disputed", "mention", "narrower"] = column(
+        "about: a main heading; mention: another; narrower: above a main; disputed: so to one source only"
     )
     facets: tuple[Facet, ...] = column("what main qualifiers say that the article tells", default=())
     minor: tuple[Facet, ...] = column("what further qualifiers say", default=())

@@ -1,9 +1,11 @@
 """Pairs of questions and passages: the facet asked 2, a neighbouring one 1; far ones are kept in view.
 
 What is about the concept without telling which facet, or merely names it, is neither positive nor negative. A
-passage on a far facet that has no word of the one asked is hard, and no label: nobody judged it. Beside the
-questions stand the known items: texts that have to find their own English version. A version that another
-document repeats is none to look for.
+passage on a far facet that has no word of the one asked is hard, and no label: nobody judged it. A
+neighbouring facet counts where a sentence about the concept tells it: a heading speaks of a whole section. No
+article has more than a share of the relevant passages; what it has beyond is left out of the judgement.
+Beside the questions stand the known items: texts that have to find their own English version. A version that
+another document repeats is none to look for.
 """
 
 from __future__ import annotations
@@ -11,7 +13,7 @@ from __future__ import annotations
 from curation.tasks.crosslingual_qa.asked_sql import ASKED
 from curation.tasks.crosslingual_qa.facets import FACETS, neighbours
 from curation.tasks.crosslingual_qa.parallel import VERSIONS
-from curation.tasks.crosslingual_qa.passages import NAME
+from curation.tasks.crosslingual_qa.passages import BY_HEADING, NAME
 from curation.tasks.crosslingual_qa.questions import QUESTIONS
 from curation.tasks.crosslingual_qa.records import (
     ConceptPassage,
@@ -20,6 +22,7 @@ from curation.tasks.crosslingual_qa.records import (
     RestrictedQuery,
     StringOrigin,
 )
+from curation.tasks.crosslingual_qa.settings import Settings
 from curation.tasks.shared.merge_sql import kept_of_equal
 from schemas.benchmark import Document, Excluded, Qrel, Query
 from schemas.stages import Drop, SetAccount, SetStage, Sql
@@ -27,7 +30,8 @@ from schemas.stages import Drop, SetAccount, SetStage, Sql
 NEIGHBOUR = f"{NAME}/neighbouring-facet@1"
 OTHER_FACET = "same disorder, another facet"
 UNDECIDED, MENTION, NARROWER = "facet_undecided", "merely_named", "narrower_concept"
-SAME_CONCEPT = "same_concept"
+DISPUTED = "disputed_narrower"
+SAME_CONCEPT, SHARE = "same_concept", "article_share"
 _NEAR = ", ".join(f"('{facet}', '{other}')" for facet in FACETS for other in sorted(neighbours(facet)))
 _FIRST = "first AS (SELECT id, min(source_id) AS source_id FROM all_queries GROUP BY id)"
 _QUESTIONS = f"""
@@ -49,31 +53,46 @@ _DOCUMENTS = "FROM passages UNION ALL FROM versions"
 _ASKED = "asked AS (SELECT DISTINCT targets[1] AS concept, tier AS facet FROM questions)"
 _OF_CONCEPT = f"""
     WITH {_ASKED}, near(facet, other) AS (VALUES {_NEAR}),
+    beside AS (
+        SELECT x.corpus_id, x.concept, near.facet, bool_or(x.rule <> '{BY_HEADING}') AS is_said,
+            arg_min(x.evidence, x.facet) FILTER (x.rule <> '{BY_HEADING}') AS evidence
+        FROM answers AS x JOIN near ON near.other = x.facet GROUP BY ALL),
     told AS (SELECT corpus_id, concept, list_sort(list(facet)) AS facets FROM answers GROUP BY ALL),
     right_ones AS (
         SELECT a.concept, a.facet, n.corpus_id, w.rule, w.evidence, t.facets IS NOT NULL AS is_told,
             list_contains(n.touches, a.facet) AS is_touched,
-            (SELECT min(x.facet) FROM answers AS x JOIN near ON near.other = x.facet
-                WHERE x.corpus_id = n.corpus_id AND x.concept = n.concept AND near.facet = a.facet)
-                AS near_facet
+            b.is_said, b.evidence AS near_evidence, b.corpus_id IS NOT NULL AS is_near
         FROM asked AS a JOIN named AS n ON n.concept = a.concept AND n.how = 'about'
         LEFT JOIN answers AS w ON w.corpus_id = n.corpus_id AND w.concept = n.concept AND w.facet = a.facet
+        LEFT JOIN beside AS b
+            ON b.corpus_id = n.corpus_id AND b.concept = n.concept AND b.facet = a.facet
         LEFT JOIN told AS t ON t.corpus_id = n.corpus_id AND t.concept = n.concept)
 """
 _PAIRS = f"""
-    {_OF_CONCEPT}
-    SELECT r.concept || '/' || r.facet AS family, r.corpus_id, r.concept,
-        CASE WHEN r.rule IS NOT NULL THEN 2 WHEN r.near_facet IS NOT NULL THEN 1 END AS score,
-        r.is_told AND NOT r.is_touched AS is_far, coalesce(r.rule, '{NEIGHBOUR}') AS rule,
-        CASE WHEN r.rule IS NOT NULL THEN r.evidence ELSE coalesce(o.evidence, []) END AS evidence
-    FROM right_ones AS r LEFT JOIN (
-        SELECT corpus_id, concept, arg_min(evidence, facet) AS evidence, NULL AS facet FROM answers
-        GROUP BY corpus_id, concept) AS o ON o.corpus_id = r.corpus_id AND o.concept = r.concept
+    {_OF_CONCEPT},
+    graded AS (
+        SELECT r.concept || '/' || r.facet AS family, r.corpus_id, r.concept, d.article_id,
+            CASE WHEN r.rule IS NOT NULL THEN 2 WHEN r.is_said THEN 1 END AS score,
+            r.is_told AND NOT r.is_touched AND NOT r.is_near AS is_far,
+            coalesce(r.rule, '{NEIGHBOUR}') AS rule,
+            CASE WHEN r.rule IS NOT NULL THEN r.evidence ELSE coalesce(r.near_evidence, []) END AS evidence
+        FROM right_ones AS r JOIN passages AS d ON d.id = r.corpus_id),
+    in_family AS (
+        SELECT *, row_number() OVER (
+            PARTITION BY family, article_id, score IS NULL
+            ORDER BY score DESC, rule = '{BY_HEADING}', md5(corpus_id), corpus_id) AS place FROM graded)
+    SELECT *, score IS NOT NULL AND (place > getvariable('family_share') OR row_number() OVER (
+            PARTITION BY article_id, score IS NULL
+            ORDER BY place, score DESC, rule = '{BY_HEADING}', md5(family || corpus_id), family, corpus_id
+        ) > getvariable('article_share')) AS is_beyond
+    FROM in_family
 """
+"""Every question has its first passage of an article before any has a second."""
 _QRELS = f"""
     SELECT q.id AS query_id, p.corpus_id, CAST(p.score AS BIGINT) AS score, '{NAME}' AS task, p.rule,
         'structural' AS label_status, p.evidence, p.concept AS via
-    FROM questions AS q JOIN ({_PAIRS}) AS p ON p.family = q.family WHERE p.score IS NOT NULL
+    FROM questions AS q JOIN ({_PAIRS}) AS p ON p.family = q.family
+    WHERE p.score IS NOT NULL AND NOT p.is_beyond
     UNION ALL
     SELECT r.* FROM all_known_qrels AS r
     SEMI JOIN known_items AS q ON q.id = r.query_id AND q.family = r.corpus_id
@@ -98,9 +117,11 @@ _EXCLUDED = f"""
         JOIN in_versions AS s ON s.corpus_id = q.family AND s.how = 'about'
         JOIN every AS n ON n.concept = s.concept AND n.how = 'about')
     SELECT q.id AS query_id, n.corpus_id, '{NAME}' AS task,
-        CASE n.how WHEN 'about' THEN '{UNDECIDED}' WHEN 'narrower' THEN '{NARROWER}' ELSE '{MENTION}' END
-            AS reason
+        CASE WHEN b.family IS NOT NULL THEN '{SHARE}' WHEN n.how = 'about' THEN '{UNDECIDED}'
+            WHEN n.how = 'narrower' THEN '{NARROWER}' WHEN n.how = 'disputed' THEN '{DISPUTED}'
+            ELSE '{MENTION}' END AS reason
     FROM questions AS q JOIN every AS n ON n.concept = q.targets[1]
+    LEFT JOIN (FROM ({_PAIRS}) WHERE is_beyond) AS b ON b.family = q.family AND b.corpus_id = n.corpus_id
     ANTI JOIN qrels AS r ON r.query_id = q.id AND r.corpus_id = n.corpus_id
     ANTI JOIN hard_pool AS h ON h.query_id = q.id AND h.corpus_id = n.corpus_id
     UNION ALL
@@ -128,7 +149,7 @@ _STRINGS = """
 """
 OVER_ALL = SetStage(
     name=f"{NAME}_all",
-    version=4,
+    version=5,
     inputs={
         "all_queries": (f"{QUESTIONS.name}.queries", Query),
         "all_strings": (f"{QUESTIONS.name}.strings", StringOrigin),
@@ -159,4 +180,5 @@ OVER_ALL = SetStage(
         SetAccount("question", "all_queries", "source_id", "questions", "source_id"),
         SetAccount("version", "all_known_items", "source_id", "known_items", "source_id"),
     ),
+    params={name: Settings().model_dump()[name] for name in ("family_share", "article_share")},
 )

@@ -9,7 +9,15 @@ from curation.tasks.crosslingual_qa.asked_sql import ASKED
 from curation.tasks.crosslingual_qa.parallel import PARALLEL, TRANSLATION_OF, VERSIONS
 from curation.tasks.crosslingual_qa.passages import NAME, PER_ARTICLE
 from curation.tasks.crosslingual_qa.questions import QUESTIONS
-from curation.tasks.crosslingual_qa.sql import MENTION, NARROWER, OVER_ALL, SAME_CONCEPT, UNDECIDED
+from curation.tasks.crosslingual_qa.sql import (
+    DISPUTED,
+    MENTION,
+    NARROWER,
+    OVER_ALL,
+    SAME_CONCEPT,
+    SHARE,
+    UNDECIDED,
+)
 from schemas.task import Grade, Level, Question, Scale, Task
 
 _HERE = Path(__file__)
@@ -36,6 +44,9 @@ TASK = Task(
         UNDECIDED: "The passage is about the disorder; which of its facets it tells was not decided.",
         MENTION: "The passage names the disorder without being about it.",
         NARROWER: "The passage is about a narrower disorder, below the one asked about.",
+        DISPUTED: "The passage is about a disorder that one source has below the one asked about, while "
+        "another has them side by side.",
+        SHARE: "The passage tells the facet asked or one next to it; its article has its share of such ones.",
         SAME_CONCEPT: "The document is about a disorder that the text to be found is about.",
     },
     question=Question(

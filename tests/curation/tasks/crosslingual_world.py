@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -79,14 +80,10 @@ def written(mention: str, text: str, place: str, concept: str) -> list[Mention]:
     return found
 
 
-def rows() -> dict[str, list[Any]]:
-    """The textbook as extracted and grounded."""
-    source = Source(
-        id=BOOK, title="Joints and fevers", language="en", is_book=True, raw_sha256="0" * 64,
-        licence=Licence(spdx="CC-BY-4.0", evidence="invented"),
-    )  # fmt: skip
+def of_book(texts: Sequence[tuple[tuple[str, ...], str]]) -> tuple[list[Passage], list[Mention]]:
+    """Passages of the textbook, and what they name."""
     passages, mentions = [], []
-    for number, (path, text) in enumerate(PASSAGES, 1):
+    for number, (path, text) in enumerate(texts, 1):
         passage = Passage(
             id=f"{BOOK}#p{number}", article_id=BOOK, number=number, section=number, section_path=path,
             text=text, text_sha256=sha256_text(text), language="es" if text.startswith("La ") else "en",
@@ -94,10 +91,20 @@ def rows() -> dict[str, list[Any]]:
         passages.append(passage)
         for concept, name in ((GOUT, "gout"), (KIND, "podagra"), (FEVER, "marsh fever"), (TOE, "redtoe")):
             mentions += written(name, text, passage.id, concept)
+    return passages, mentions
+
+
+def rows() -> dict[str, list[Any]]:
+    """The textbook as extracted and grounded."""
+    source = Source(
+        id=BOOK, title="Joints and fevers", language="en", is_book=True, raw_sha256="0" * 64,
+        licence=Licence(spdx="CC-BY-4.0", evidence="invented"),
+    )  # fmt: skip
+    passages, mentions = of_book(PASSAGES)
     return {
         "extract.sources": [source, *in_two_languages("extract.sources")],
         "extract.passages": passages,
-        "ground.mentions": mentions,
+        "ground.mentions": mentions + of_report(),
         **{name: in_two_languages(name) for name in ("parse.articles", "extract.figures", "ground.concepts")},
     }
 
@@ -114,13 +121,17 @@ def abstract(language: str, text: str) -> Abstract:
 def in_two_languages(table: str) -> list[Any]:
     """A report with a Spanish title, abstract and caption; a letter whose title says the same in English."""
     licence = Licence(spdx="CC-BY-4.0", evidence="invented")
-    title, hot = "Acute gout of the great toe in a man of fifty", "The hot toe of a man on the third day"
+    title, hot = (
+        "Acute gout of the great toe in a man of fifty",
+        "The toe of a man with gout on the third day",
+    )
     spanish = [
         Translated(language="es", text="Gota aguda del dedo gordo en un hombre de cincuenta años"),
         Translated(language="pt", text="Erratum"),
         Translated(language="fr", text="Acute gout of the great toe in a man of fifty"),
     ]
-    captions = (Translated(language="es", text="El dedo caliente de un hombre en el tercer día"),)
+    bare = (Translated(language="es", text="Un mapa de la isla en la que vive el hombre"),)
+    captions = (Translated(language="es", text="El dedo de un hombre con gota en el tercer día"),)
     sources = [
         Source(id=name, title=title, language="en", licence=licence, raw_sha256="0" * 64)
         for name in (REPORT, LETTER)
@@ -139,14 +150,30 @@ def in_two_languages(table: str) -> list[Any]:
         id=f"{REPORT}#F1", article_id=REPORT, number=1, caption=hot, section=1, licence=licence,
         translations=captions,
     )  # fmt: skip
-    named = DocumentConcept(
-        article_id=REPORT, concept=GOUT, name="gout", mentions=2, asserted=2, in_title=True
-    )
+    island = Figure(
+        id=f"{REPORT}#F2", article_id=REPORT, number=2, caption="A map of the island where the man lives",
+        section=1, licence=licence, translations=bare,
+    )  # fmt: skip
+    named = [
+        DocumentConcept(article_id=REPORT, concept=GOUT, name="gout", mentions=2, asserted=2, in_title=True),
+        DocumentConcept(article_id=REPORT, concept=FEVER, name="marsh fever", mentions=1, asserted=1),
+    ]
     made: dict[str, list[Any]] = {
-        "extract.sources": sources, "parse.articles": articles, "extract.figures": [figure],
-        "ground.concepts": [named],
+        "extract.sources": sources, "parse.articles": articles, "extract.figures": [figure, island],
+        "ground.concepts": named,
     }  # fmt: skip
     return made[table]
+
+
+def of_report() -> list[Mention]:
+    """What the report names: gout in its title, and in two more texts; a fever in its body alone."""
+    return [
+        Mention(
+            article_id=REPORT, text_id=f"{REPORT}#{place}", start=0, end=len(words), text=words,
+            concept=concept, name=words,
+        )
+        for place, words, concept in (("title", "gout", GOUT), ("p1", "marsh fever", FEVER))
+    ]  # fmt: skip
 
 
 def write_vocabulary(folder: Path) -> dict[str, Path]:
@@ -205,7 +232,8 @@ def run(
             pq.write_table(to_table(kind, tables[table]), views[view][0])
         out = folder / stage.name / "all"
         out.mkdir(parents=True, exist_ok=True)
-        made, _, _ = run_set_stage(stage, views, out, "1GB")
+        chosen = {name: value for name, value in params.items() if name in stage.params}
+        made, _, _ = run_set_stage(stage, views, out, "1GB", chosen)
         for name, sql in stage.outputs.items():
             file = made["_dropped" if name == "drops" else name].file
             tables[f"{stage.name}.{name}"] = from_table(sql.row, pq.read_table(out / file))

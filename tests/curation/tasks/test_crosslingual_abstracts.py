@@ -16,7 +16,7 @@ from schemas.concept import DocumentConcept
 from schemas.extracted import Source
 from schemas.hashing import sha256_bytes
 from schemas.record import from_table, to_table
-from schemas.vocabulary import ConceptName
+from schemas.vocabulary import ConceptName, ConceptRelation
 from sources import medline_xml
 from tests.curation.tasks.crosslingual_world import FEVER, GOUT, KIND, TOE, run, write_vocabulary
 from tests.sources.fakes.medline import simple
@@ -160,6 +160,24 @@ def test_what_is_named_below_or_indexed_without_a_facet_is_excluded_and_far_is_u
     assert of(made, f"{GOUT}/treatment/en", "hard_pool") == {"12": "same disorder, another facet"}
     # genetics is a minor point of 11: it may tell of causes, so it is no far passage
     assert of(made, f"{GOUT}/cause/en", "excluded")["11"] == "facet_undecided"
+
+
+def test_what_one_source_alone_has_below_is_excluded_as_disputed(
+    vocabulary: dict[str, Path], tmp_path: Path
+) -> None:
+    names = from_table(ConceptName, pq.read_table(vocabulary["names"]))
+    coded = [replace(item, code=f"MESH:{CODES[item.concept]}") for item in names]
+    links = from_table(ConceptRelation, pq.read_table(vocabulary["relations"]))
+    links.append(ConceptRelation(concept=GOUT, relation="parent", other=KIND, source="OTHER"))
+    other = {
+        **vocabulary,
+        "names": tmp_path / "names.parquet",
+        "relations": tmp_path / "relations.parquet",
+    }
+    pq.write_table(to_table(ConceptName, coded), other["names"])
+    pq.write_table(to_table(ConceptRelation, links), other["relations"])
+    made = run(other, tmp_path, given(), granularity="abstract")
+    assert of(made, f"{GOUT}/treatment/en", "excluded")["14"] == "disputed_narrower"
 
 
 def test_what_no_record_indexes_and_what_has_no_licence_is_dropped(made: dict[str, list[Any]]) -> None:

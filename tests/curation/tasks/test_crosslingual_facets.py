@@ -9,6 +9,7 @@ from curation.tasks.crosslingual_qa.facets import (
     answered,
     facet_of_heading,
     facets_of_types,
+    looks_back,
     neighbours,
     touched,
 )
@@ -64,6 +65,29 @@ def test_a_heading_announces_one_facet_or_none(heading: str, facet: str | None) 
         ("Crystals are the cause of gout.", {"cause"}),
         ("Gout is the second most frequent type of disease worldwide.", set()),
         ("Gout is the most common type of inflammatory disease.", {"definition"}),
+        # what goes on, and what it is to something else
+        ("Gout is the settling of crystals in a joint.", {"definition"}),
+        ("Gout is a painful swelling of one toe.", {"definition"}),
+        ("Gout is a problem of sailors.", set()),
+        ("Gout is the easiest and cheapest of all disorders.", set()),
+        ("Gout is a plague of growing public concern.", set()),
+        ("Gout is the most common result of wine.", set()),
+        ("Gout is a diagnosis of exclusion.", set()),
+        # in apposition
+        ("Gout, an old joint disease bound to crystals, is common.", {"definition"}),
+        ("Gout (a disease of joints) is common.", {"definition"}),
+        ("Gout, a rare disease, is painful.", set()),
+        ("Gout (a rare disease) is painful.", set()),
+        ("Gout, a joint disease and fever were seen.", set()),
+        # of how many, how much
+        ("Mortality from gout has declined over the years.", set()),
+        ("The mortality of gout is 4%.", {"prognosis"}),
+        ("Gout causes mild symptoms in young sailors.", set()),
+        ("Gout causes mild to moderate symptoms such as a hot toe.", {"presentation"}),
+        ("Gout causes mild pain.", {"presentation"}),
+        ("About 5% of patients with gout present with cough.", set()),
+        ("About 0.55% of patients with gout present with cough.", set()),
+        ("About 45% of patients with gout present with a hot toe.", {"presentation"}),
     ],
 )
 def test_a_sentence_answers_by_the_words_around_the_name(sentence: str, facets: set[str]) -> None:
@@ -114,6 +138,7 @@ def test_a_sentence_answers_by_the_words_around_the_name(sentence: str, facets: 
         ("Gout is a major public health disorder.", set()),
         ("Gout is an important disease in this region.", set()),
         ("Gout is a serious and growing health condition among sailors.", set()),
+        ("Gout is a serious toe threatening condition; rest is needed.", set()),
         ("Gout is an uncommon condition with a prevalence of 2%.", set()),
         ("Gout is a common disease in which crystals settle in joints.", {"definition"}),
         ("Gout is a painful metabolic disease in this region.", {"definition"}),
@@ -128,3 +153,20 @@ def test_what_is_denied_unknown_told_elsewhere_or_a_burden_is_no_answer(
 
 def test_words_of_a_facet_are_told_where_they_stand() -> None:
     assert touched("It resolves after surgery.") == ("treatment",)
+    assert touched("In sailors with gout, a disease of joints, wine is rare.") == ("definition",)
+    assert touched("Toes that are characterized by heat.") == ("definition",)
+    assert touched("Attacks appear with the drinking of wine.") == ("cause",)
+    assert touched("Wine provokes it.") == ("cause",)
+
+
+@pytest.mark.parametrize(
+    ("sentence", "is_so"),
+    [
+        ("These were the cause of gout.", True),
+        ("However, it is used to treat gout.", True),
+        ("Those with gout rest.", False),
+        ("Gout is such a disease.", False),
+    ],
+)
+def test_a_sentence_looks_back_by_its_first_word(sentence: str, is_so: bool) -> None:
+    assert looks_back(sentence) == is_so

@@ -18,15 +18,17 @@ from curation.tasks.crosslingual_qa.templates import HOLE, templates
 from schemas.benchmark import CORE_LANGUAGES, Query
 from schemas.hashing import sha256_text
 from schemas.record import from_table, to_table
-from schemas.vocabulary import ConceptName
+from schemas.vocabulary import ConceptName, ConceptRelation
 from tests.curation.tasks.crosslingual_world import (
     ABSTRACT,
     BOOK,
+    FEVER,
     GOUT,
     KIND,
     LETTER,
     PASSAGES,
     REPORT,
+    of_book,
     run,
     write_vocabulary,
 )
@@ -64,6 +66,104 @@ def test_the_facet_asked_is_2_a_neighbour_1_and_the_rest_is_no_label(made: dict[
     }
     assert pairs(made, f"{GOUT}/cause/en", "excluded").items() >= left_out.items()
     assert {item.label_status for item in made["qrels"]} == {"structural"}
+
+
+def test_a_neighbour_is_1_by_a_sentence_and_neither_1_nor_hard_by_a_heading(
+    made: dict[str, list[Any]],
+) -> None:
+    assert pairs(made, f"{GOUT}/definition/en") == {"p3": 2}
+    assert pairs(made, f"{GOUT}/definition/en", "excluded")["p2"] == "facet_undecided"
+    assert pairs(made, f"{GOUT}/definition/en", "hard_pool") == {"p1": "same disorder, another facet"}
+    (asked,) = (item for item in made["queries"] if item.source_id == f"{GOUT}/cause/en")
+    (label,) = (item for item in made["qrels"] if item.query_id == asked.id and item.score == 1)
+    assert label.evidence[0].text == PASSAGES[2][1]  # the sentence that tells the neighbouring facet
+
+
+def test_what_an_article_has_beyond_its_share_is_left_out_with_a_reason(
+    vocabulary: dict[str, Path], tmp_path: Path
+) -> None:
+    cause = f"{GOUT}/cause/en"
+    one_each = run(vocabulary, tmp_path, family_share=1)
+    assert pairs(one_each, cause) == {"p2": 2} and pairs(one_each, f"{GOUT}/treatment/en") == {"p1": 2}
+    assert pairs(one_each, cause, "excluded")["p3"] == "article_share"
+    one = run(vocabulary, tmp_path, article_share=1)
+    english = {item.id for item in one["queries"] if item.language == "en" and item.tier != "parallel"}
+    assert sum(item.query_id in english and BOOK in item.corpus_id for item in one["qrels"]) == 1
+
+
+def test_a_sentence_that_looks_back_is_quoted_with_the_one_before_or_not_at_all(
+    vocabulary: dict[str, Path], tmp_path: Path
+) -> None:
+    leaning = "This is the treatment of choice for gout."
+    passages, mentions = of_book(
+        (
+            (("Gout",), f"Bark is boiled for an hour. Then it is drunk. {leaning}"),
+            (("Gout",), f"{leaning} It was so for many years in every harbour of the south."),
+            (("Gout",), f"Bark is boiled for an hour. {leaning} Bark is used to treat gout."),
+        )
+    )
+    given: dict[str, list[Any]] = {"extract.passages": passages, "ground.mentions": mentions}
+    made = run(vocabulary, tmp_path, given)
+    (query,) = (item for item in made["queries"] if item.source_id == f"{GOUT}/treatment/en")
+    assert {
+        item.corpus_id[-2:]: item.evidence[0].text for item in made["qrels"] if item.query_id == query.id
+    } == {"p1": f"Then it is drunk. {leaning}", "p3": "Bark is used to treat gout."}
+
+
+def test_a_sentence_that_answers_is_quoted_rather_than_the_first_under_the_heading(
+    vocabulary: dict[str, Path], tmp_path: Path
+) -> None:
+    told = "Colchicine is used to treat gout."
+    passages, mentions = of_book(((("Gout", "Treatment"), f"Kings had gout in each port. {told}"),))
+    made = run(vocabulary, tmp_path, {"extract.passages": passages, "ground.mentions": mentions})
+    (label,) = {(item.rule, item.evidence[0].text) for item in made["qrels"] if item.corpus_id.endswith("p1")}
+    assert label == ("crosslingual_qa/facet-sentence@1", told)
+
+
+def test_a_version_merely_names_what_it_names_itself(made: dict[str, list[Any]]) -> None:
+    """The report's body names the fever; its title, abstract and caption do not."""
+    left_out = pairs(made, f"{FEVER}/treatment/en", "excluded")
+    assert left_out.keys().isdisjoint({"title-en", "abstract-en", "F1-en"})
+
+
+def test_a_concept_that_one_source_alone_has_below_is_left_out_as_disputed(
+    vocabulary: dict[str, Path], tmp_path: Path
+) -> None:
+    links = from_table(ConceptRelation, pq.read_table(vocabulary["relations"]))
+    links += [
+        ConceptRelation(concept=low, relation="parent", other="INV:0", source="OTHER") for low in (KIND, GOUT)
+    ]
+    other = {**vocabulary, "relations": tmp_path / "relations.parquet"}
+    pq.write_table(to_table(ConceptRelation, links), other["relations"])
+    left_out = pairs(run(other, tmp_path), f"{GOUT}/cause/en", "excluded")
+    assert left_out["p5"] == left_out["p8"] == "disputed_narrower"
+
+
+def test_a_question_is_asked_by_no_name_of_another_concept(
+    vocabulary: dict[str, Path], tmp_path: Path
+) -> None:
+    names = from_table(ConceptName, pq.read_table(vocabulary["names"]))
+
+    def asked(*more: tuple[str, str, str]) -> dict[str, str]:
+        """Language -> the name in its question; why there is none."""
+        added = [
+            ConceptName(concept=concept, name=name, language=code, term_type="SY", source="INVENTED")
+            for concept, name, code in more
+        ]
+        whole = {**vocabulary, "names": tmp_path / f"names{len(more)}{more[0][0]}.parquet"}
+        rows = sorted([*names, *added], key=lambda item: (item.concept, item.name))
+        pq.write_table(to_table(ConceptName, rows), whole["names"])
+        made = run(whole, tmp_path)
+        strings = {item.query_id: item.name for item in made["strings"]}
+        of_cause = [item for item in made["queries"] if item.family == f"{GOUT}/cause"]
+        drops = {item.id[-2:]: str(item.reason) for item in made["drops"] if f"{GOUT}/cause/" in item.id}
+        return drops | {item.language: strings[item.id] for item in of_cause}
+
+    shared = asked((FEVER, "Gout", "en"), (GOUT, "toe ache", "en"))
+    assert shared["en"] == "toe ache" and shared["es"] == shared["zh"] == "shared_name"
+    assert asked((FEVER, "Goutte", "fr"))["fr"] == "shared_name"
+    assert asked((FEVER, "Goutte", "fr"))["en"] == "gout"
+    assert asked((KIND, "Gout", "en"))["en"] == "gout"  # a narrower concept
 
 
 def test_what_an_article_says_in_another_language_finds_its_own_english_version(
@@ -108,6 +208,7 @@ def test_texts_without_one_english_version_of_their_own_are_no_known_items(
     assert why == {
         f"{REPORT}#title-pt": "short_passage",
         f"{REPORT}#title-fr": "self_match",
+        f"{REPORT}#F2-es": "no_medical_concept",
         f"{LETTER}#abstract-es": "no_english_version",
     }
     core = run(vocabulary, tmp_path, parallel_core=True)
