@@ -9,9 +9,10 @@ import pytest
 
 from curation.extract.neutralise import neutralise_caption, restore
 from curation.tasks.shared.words import tokens_of
+from curation.tasks.summary.abstract import released_abstract
 from curation.tasks.summary.bars import barred_grams
 from curation.tasks.summary.headings import closing_section, is_closing_sentence, is_summing_sentence
-from curation.tasks.summary.names import Names, names_of, released_abstract, study_names, unnamed
+from curation.tasks.shared.study_names import Names, names_of, study_names, unnamed
 from schemas.article import Article, Translated
 from schemas.benchmark import Query
 from schemas.hashing import sha256_text
