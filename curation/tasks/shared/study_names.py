@@ -64,6 +64,9 @@ class Names:
     anywhere: frozenset[str] = frozenset()
 
 
+NO_NAMES = Names()
+
+
 def names_of(titles: Iterable[str], abstracts: Iterable[str], texts: Iterable[str]) -> Names:
     """Names an article gives its own study: those of its title, those of its abstract that it calls its own.
 

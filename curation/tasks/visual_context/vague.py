@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Iterator
+from collections.abc import Container, Iterable, Iterator
 from importlib import resources
 
+from curation.labels.caption import clauses
 from curation.labels.taxonomy import load
 from schemas.extracted import Source
 from schemas.hashing import normalise_text
@@ -35,7 +36,6 @@ _NO_SUBJECT = (
 _COINED = r"(?=\S*[A-Z]\S*[A-Z])[\w-]+"
 _LEGEND = re.compile(rf"[.;]\s+(?={_COINED}[,:=]?\s).*|\s{_COINED}\s?(?:=|indicates?\b|: ).*", re.DOTALL)
 """Short forms spelled out below a figure: they say nothing of what it shows."""
-_STUDY_NAME = re.compile(rf"{_COINED}(?=\s(?i:{_STUDY})\b)")
 
 
 @functools.cache
@@ -45,29 +45,45 @@ def general_words() -> frozenset[str]:
     return frozenset(line for line in text.split("\n") if line and not line.startswith("#"))
 
 
-def vagueness(caption: str, source: Source) -> str:
+@functools.cache
+def _general_stems() -> frozenset[str]:
+    return frozenset(map(_stem, general_words()))
+
+
+def said_in(texts: Iterable[str]) -> frozenset[str]:
+    """The words of an article's passages, as `vagueness` asks for them."""
+    return frozenset(_stem(word) for text in texts for word in _words(text))
+
+
+def vagueness(caption: str, source: Source, said: Container[str]) -> str:
     """Why a caption names no subject, '' if it does.
 
     One that shows the course of a study or a case must name what its article is about, in a word of the title
-    or of the keywords; any other English one must name a part of the body or hold a word not in the list.
+    or of the keywords. Any other English one must name a part of the body, or hold a word not in the list
+    that the article says elsewhere, too: one that it never comes back to is no subject of it, but a view of
+    the picture or a typing error.
 
     Args:
-        caption: without label and figure numbers.
+        caption: as released.
         source: its article.
+        said: of `said_in`, of the article's passages.
     """
+    shown = " ".join(clause.text for clause in clauses(caption))
+    subject = {_stem(word) for word in _words(" ".join((source.title, *source.keywords)))}
     if _PLAN.match(normalise_text(caption)):
-        shown = _telling(_STUDY_NAME.sub(" ", _LEGEND.sub("", caption, count=1)))
-        subject = {_stem(word) for word in _words(" ".join((source.title, *source.keywords)))}
-        is_named = any(_stem(word) in subject for word in shown if f" {word} " not in _NO_SUBJECT)
+        telling = _telling(_LEGEND.sub("", shown, count=1))
+        is_named = any(_stem(word) in subject for word in telling if f" {word} " not in _NO_SUBJECT)
         return "" if is_named else "names the plan of a study, no subject"
     is_english = source.language.lower().startswith("en")
-    if not (is_english and caption.strip()) or _telling(caption) or load("region").words.find(caption):
+    if not (is_english and caption.strip()) or load("region").words.find(shown):
         return ""
-    return "only general words"
+    telling = {_stem(word) for word in _telling(shown)}
+    titled = {_stem(word) for word in _telling(caption)} & subject
+    return "" if titled or any(word in said for word in telling) else "only general words"
 
 
 def _telling(text: str) -> list[str]:
-    return [word for word in _words(text) if word not in general_words()]
+    return [word for word in _words(text) if _stem(word) not in _general_stems()]
 
 
 def _words(text: str) -> Iterator[str]:
