@@ -12,9 +12,10 @@ from dataclasses import dataclass
 from curation.extract.neutralise import neutralise_caption
 from curation.similarity.text.edited import copyable, edited_copies
 from curation.tasks.shared.bars import Bar
+from curation.tasks.shared.general_words import stems
 from curation.tasks.shared.study_names import Names, names_of, unnamed
 from curation.tasks.shared.words import word_count
-from curation.tasks.visual_context.vague import said_in, vagueness
+from curation.tasks.visual_context.vague import vagueness
 from schemas.benchmark import Transform
 from schemas.extracted import Figure, Passage, Source
 from schemas.stages import Reason
@@ -33,7 +34,7 @@ class Captions:
         """The captions of one article."""
         texts = [passage.text for passage in passages]
         names = names_of([source.title], (), [*texts, *(figure.caption for figure in figures)])
-        return cls(source, names, said_in(texts))
+        return cls(source, names, frozenset(word for text in texts for word in stems(text)))
 
     def released(self, caption: str) -> tuple[str, tuple[Transform, ...]]:
         """A caption without pointers to figures and without the study's name, and the changes made."""
