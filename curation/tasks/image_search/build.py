@@ -6,7 +6,7 @@ are ranked: panels stay together. After M3Retrieve's query-to-image task, whose 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from enum import StrEnum
 from pathlib import Path
 
@@ -21,7 +21,7 @@ from curation.tasks.image_search.facts import (
     shown_figures,
     why_none,
 )
-from curation.tasks.image_search.labels import caption_span, citing_spans, is_alike, label_spans
+from curation.tasks.image_search.labels import caption_span, citing_spans, common, is_alike, label_spans
 from curation.tasks.image_search.settings import OwnReason, Settings
 from curation.tasks.image_search.sql import CASE_IMAGE, NAME, OWN_IMAGE, SAME_CASE
 from curation.tasks.image_search.story import Story, tell
@@ -185,8 +185,8 @@ def _of_caption(
         is_synthetic=source.is_synthetic,
         patient_id=owners[0] if len(owners) == 1 else "",
         specialty=report.first(figure.id, "specialties"),
-        modality=_common([report.all_of(figure.id, "modalities")]),
-        region=_common([report.all_of(figure.id, "regions")]),
+        modality=common([report.all_of(figure.id, "modalities")]),
+        region=common([report.all_of(figure.id, "regions")]),
     )
     yield query
     for other in report.figures:
@@ -242,10 +242,8 @@ def _of_case(
         is_synthetic=report.source.is_synthetic,
         patient_id=case.id,
         specialty=report.first(case.id, "specialties"),
-        modality=_common(report.all_of(item.figure_id, "modalities") for item in own),
-        region=_common(filter(None, regions))
-        if any(regions)
-        else _common([report.all_of(case.id, "regions")]),
+        modality=common(report.all_of(item.figure_id, "modalities") for item in own),
+        region=common(filter(None, regions)) if any(regions) else common([report.all_of(case.id, "regions")]),
     )
     yield query
     for figure in report.figures:
@@ -261,13 +259,6 @@ def _told(report: Report, case: Case, text: CaseText, figure: Figure) -> tuple[E
     spans = citing_spans(figure, case, report.passages)
     told = [span for span in spans if text.locate(span.text_id, span.start, span.end)]
     return tuple(told[:2]) or (caption_span(figure),)
-
-
-def _common(labels: Iterable[tuple[str, ...]]) -> str:
-    """The one label of all, '' when one of them has another, several or none."""
-    found = set(labels)
-    (one,) = found if len(found) == 1 else ((),)
-    return one[0] if len(one) == 1 else ""
 
 
 def _qrel(query: Query, item: Held, score: int, rule: str, evidence: tuple[Evidence, ...]) -> Qrel:

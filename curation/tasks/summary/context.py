@@ -50,10 +50,6 @@ class Sentence:
     transforms: tuple[Transform, ...]
     words: int
 
-    def is_next(self, other: Sentence) -> bool:
-        """Whether another sentence of the passage follows, no other between."""
-        return self.text_id == other.text_id and self.end + len(other.gap) == other.start
-
 
 @dataclass(frozen=True, slots=True)
 class Context:
@@ -122,7 +118,7 @@ def context_of(
     caption = _sentences(
         figure.id, figure.caption, _panel_spans(figure.caption), _spans(figure.caption), bars.names, language
     )
-    sentences = [
+    every = [
         sentence
         for passage in passages
         for sentence in _before_closing(
@@ -135,6 +131,10 @@ def context_of(
                 passage.language,
             )
         )
+    ]
+    sentences = [
+        sentence
+        for sentence in every
         if not (
             is_summing_sentence(sentence.source)
             or is_formal(sentence.source)
@@ -150,7 +150,7 @@ def context_of(
     while True:
         opening = _fitting(caption, range(len(caption)), left_out, caption_limit)
         chosen = _fitting(sentences, order, left_out, limit)
-        touched = _touched([*opening, *chosen], bars.grams) or _unlinked(chosen, sentences, figure, language)
+        touched = _touched([*opening, *chosen], bars.grams) or _unlinked(chosen, every, figure, language)
         if not touched:
             context, places = _joined(opening, chosen)
             # Sentences can read otherwise when they stand together.
@@ -177,26 +177,23 @@ def _nearest_first(sentences: Sequence[Sentence], figure: Figure) -> list[int]:
 
 
 def _unlinked(
-    chosen: Sequence[Sentence], sentences: Sequence[Sentence], figure: Figure, language: str
+    chosen: Sequence[Sentence], every: Sequence[Sentence], figure: Figure, language: str
 ) -> set[Sentence]:
-    """Those of the sentences that need the one before them, which was not chosen; those that cite stay.
+    """Those chosen that need the one of every sentence before them, which was not chosen; citing ones stay.
 
     The first sentence of a passage needs none that could be left out, unless it goes on counting.
     """
     if not same_language(language, "en"):
         return set()
     cited = {(item.passage_id, item.sentence_start) for item in figure.mentions}
-    before = dict(zip(sentences[1:], sentences, strict=False))
+    before = dict(zip(every[1:], every, strict=False))
     kept: set[Sentence] = set()
     for sentence in chosen:
-        leans_on = before.get(sentence)
-        if leans_on and sentence.start and not leans_on.is_next(sentence):
-            leans_on = None
         cites = any(
             sentence.text_id == name and sentence.start <= start < sentence.end for name, start in cited
         )
         needs = leans if sentence.start else is_numbered
-        if leans_on in kept or cites or not needs(sentence.released):
+        if before.get(sentence) in kept or cites or not needs(sentence.released):
             kept.add(sentence)
     return set(chosen) - kept
 
@@ -318,7 +315,8 @@ def _joined(
     for sentence in (*opening, *chosen):
         glue = "" if previous is None else "\n"
         if previous is not None and previous.text_id == sentence.text_id:
-            glue = sentence.gap if previous.is_next(sentence) else " "
+            follows = previous.end + len(sentence.gap) == sentence.start
+            glue = sentence.gap if follows else " "
         source += glue + sentence.source
         released += glue
         at = len(released)
