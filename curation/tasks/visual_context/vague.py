@@ -42,7 +42,7 @@ def vagueness(caption: str, source: Source, said: Container[str]) -> str:
     One that shows the course of a study or a case must name what its article is about, in a word of the title
     or of the keywords. Any other English one must name a part of the body, or hold a word not in the list
     that the article says elsewhere, too: one that it never comes back to is no subject of it, but a view of
-    the picture or a typing error.
+    the image or a typing error.
 
     Args:
         caption: as released.
