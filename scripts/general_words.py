@@ -1,6 +1,6 @@
 """Counts which English words stand in a twentieth of the articles of a workspace.
 
-They go to curation/tasks/visual_context/general_words.txt. Usage, after `medqrels run` or `build` on a few
+They go to curation/tasks/shared/general_words.txt. Usage, after `medqrels run` or `build` on a few
 hundred articles of many journals: python -m scripts.general_words WORKSPACE
 """
 
@@ -12,10 +12,10 @@ from pathlib import Path
 
 import duckdb
 
-from curation.tasks.visual_context import vague
+from curation.tasks import shared
 from schemas.hashing import normalise_text
 
-OUT = Path(vague.__file__).with_name("general_words.txt")
+OUT = Path(shared.__file__).with_name("general_words.txt")
 ONE_IN = 20
 HEAD = (
     f"# English words in at least one of {ONE_IN} of {{}} medical articles: python -m scripts.general_words\n"

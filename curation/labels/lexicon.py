@@ -11,7 +11,12 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-_TOKEN = re.compile(r"\b[^\W_] ?& ?[^\W_]\b|[^\W_]+(?:['’][^\W_]+)*")
+_TOKEN = re.compile(
+    r"\b[^\W_] ?& ?[^\W_]\b|\b\d+(?:[-‐‑–](?:foot|feet)| foot)\b"
+    r"|\bhand[-‐‑–](?:held|made|sewn|drawn|[^\W_]+ed)\b|[^\W_]+(?:['’][^\W_]+)*",
+    re.IGNORECASE,
+)
+"""A word; `3-foot` and `hand-held` are one each: a length is no foot, and work by hand shows no hand."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -202,7 +202,7 @@ def _record_ids(
 
 LABELS = RecordStage(
     name="labels",
-    version=6,
+    version=7,
     inputs=(
         Input("parse.articles", Article, by="id"),
         Input("extract.figures", Figure, by="article_id"),

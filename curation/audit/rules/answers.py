@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from curation.audit.rule import Check, Collector, Context, Defect, Outcome, Rule, side
 from curation.audit.rules.planting import drop_row, set_row
-from curation.tasks.visual_context.vague import general_words
+from curation.tasks.shared.general_words import general_words
 
 _LEAST = 3
 """Words of the shortest answer that is looked for: a single word may stand in any question."""

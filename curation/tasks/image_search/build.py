@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from enum import StrEnum
+from pathlib import Path
 
 from curation.extract.neutralise import neutralise_caption
-from curation.tasks.image_search.caption import caption_bar, vagueness
+from curation.tasks.image_search.caption import ShownConcepts, caption_bar, read_shown, vagueness
 from curation.tasks.image_search.facts import (
     Held,
     ImageFacts,
@@ -20,7 +21,7 @@ from curation.tasks.image_search.facts import (
     shown_figures,
     why_none,
 )
-from curation.tasks.image_search.labels import caption_span, citing_spans, is_alike, label_spans
+from curation.tasks.image_search.labels import caption_span, citing_spans, common, is_alike, label_spans
 from curation.tasks.image_search.settings import OwnReason, Settings
 from curation.tasks.image_search.sql import CASE_IMAGE, NAME, OWN_IMAGE, SAME_CASE
 from curation.tasks.image_search.story import Story, tell
@@ -52,8 +53,9 @@ def build(
     labels: Sequence[Label],
     records: Sequence[RecordLabels],
     diagnoses: Sequence[PrincipalDiagnosis],
-    *,
     settings: Settings,
+    *,
+    types: Path,
 ) -> Iterator[Row]:
     """Queries, image documents, qrels and excluded pairs of one article.
 
@@ -69,6 +71,7 @@ def build(
         records: the same, one row per record.
         diagnoses: principal diagnoses of its cases.
         settings: what it is built with.
+        types: Parquet of ConceptType rows of the vocabulary.
 
     Yields:
         Every image as a Document with its ImageFacts or a Drop, every figure and case as a Query or a Drop,
@@ -89,7 +92,7 @@ def build(
         yield from _documents(report, figure, held[figure.id])
     pairs: dict[tuple[str, str], Qrel | Excluded] = {}
     for figure in report.figures:
-        yield from _unpaired(_of_caption(report, figure, held, settings), pairs)
+        yield from _unpaired(_of_caption(report, figure, held, settings, read_shown(types)), pairs)
     for case in report.cases:
         yield from _unpaired(_of_case(report, case, stories[case.id], held, settings), pairs)
     yield from (pairs[key] for key in sorted(pairs))
@@ -150,7 +153,11 @@ def _documents(report: Report, figure: Figure, found: Sequence[Held | Drop]) -> 
 
 
 def _of_caption(
-    report: Report, figure: Figure, held: dict[str, list[Held | Drop]], settings: Settings
+    report: Report,
+    figure: Figure,
+    held: dict[str, list[Held | Drop]],
+    settings: Settings,
+    shown: ShownConcepts,
 ) -> Iterator[Row]:
     """The caption of a figure as a query: its own images are the answer."""
     source, owners = report.source, report.owners(figure.id)
@@ -159,7 +166,7 @@ def _of_caption(
     barred = caption_bar(figure, text, settings)
     if barred is None and not own:
         barred = why_none(held[figure.id])
-    if barred is None and (vague := vagueness(report, figure, text)):
+    if barred is None and (vague := vagueness(report, figure, text, shown)):
         barred = Reason.VAGUE_CAPTION, vague
     if barred:
         yield _drop("query", figure.id, report, *barred)
@@ -178,8 +185,8 @@ def _of_caption(
         is_synthetic=source.is_synthetic,
         patient_id=owners[0] if len(owners) == 1 else "",
         specialty=report.first(figure.id, "specialties"),
-        modality=report.first(figure.id, "modalities"),
-        region=report.first(figure.id, "regions"),
+        modality=common([report.all_of(figure.id, "modalities")]),
+        region=common([report.all_of(figure.id, "regions")]),
     )
     yield query
     for other in report.figures:
@@ -220,6 +227,7 @@ def _of_case(
     if text is None or barred:
         yield _drop("query", case.id, report, *(barred or (Reason.SHORT_CASE, "")))
         return
+    regions = [report.all_of(item.figure_id, "regions") for item in own]
     query = Query(
         id=query_id(NAME, text.released),
         task=NAME,
@@ -234,9 +242,8 @@ def _of_case(
         is_synthetic=report.source.is_synthetic,
         patient_id=case.id,
         specialty=report.first(case.id, "specialties"),
-        modality=_common({report.first(item.figure_id, "modalities") for item in own}),
-        region=_common({report.first(item.figure_id, "regions") for item in own})
-        or report.first(case.id, "regions"),
+        modality=common(report.all_of(item.figure_id, "modalities") for item in own),
+        region=common(filter(None, regions)) if any(regions) else common([report.all_of(case.id, "regions")]),
     )
     yield query
     for figure in report.figures:
@@ -252,11 +259,6 @@ def _told(report: Report, case: Case, text: CaseText, figure: Figure) -> tuple[E
     spans = citing_spans(figure, case, report.passages)
     told = [span for span in spans if text.locate(span.text_id, span.start, span.end)]
     return tuple(told[:2]) or (caption_span(figure),)
-
-
-def _common(values: set[str]) -> str:
-    """The one value of all, '' when they differ."""
-    return values.pop() if len(values) == 1 else ""
 
 
 def _qrel(query: Query, item: Held, score: int, rule: str, evidence: tuple[Evidence, ...]) -> Qrel:
@@ -289,7 +291,7 @@ def _query_ids(
 
 PER_ARTICLE = RecordStage(
     name=NAME,
-    version=6,
+    version=7,
     inputs=(
         Input("extract.sources", Source, by="id"),
         Input("parse.articles", Article, by="id"),
@@ -315,5 +317,6 @@ PER_ARTICLE = RecordStage(
         Account("query", _query_ids, "queries", "source_id"),
     ),
     settings=Settings,
+    resources=("types",),
     reasons=frozenset(OwnReason),
 )

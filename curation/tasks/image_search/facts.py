@@ -88,8 +88,8 @@ class Report:
     records: Mapping[str, RecordLabels]
     names: Mapping[str, tuple[str, ...]]
     """case id -> normalised names of its principal diagnosis"""
-    concepts: Mapping[str, Sequence[str]]
-    """id of a text -> words in it that name a concept"""
+    concepts: Mapping[str, Sequence[Mention]]
+    """id of a text -> concepts named in it"""
     cases_by_id: Mapping[str, Case]
 
     @classmethod
@@ -110,9 +110,9 @@ class Report:
         by_record: dict[str, list[Label]] = {}
         for row in labels:
             by_record.setdefault(row.id, []).append(row)
-        concepts: dict[str, list[str]] = {}
+        concepts: dict[str, list[Mention]] = {}
         for item in mentions:
-            concepts.setdefault(item.text_id, []).append(item.text)
+            concepts.setdefault(item.text_id, []).append(item)
         return cls(
             source=source,
             figures=sorted(figures, key=lambda item: (item.number, item.id)),
@@ -133,9 +133,13 @@ class Report:
 
     def first(self, name: str, facet: str) -> str:
         """The main label of a record in a facet of RecordLabels, '' when undecided."""
+        return next(iter(self.all_of(name, facet)), "")
+
+    def all_of(self, name: str, facet: str) -> tuple[str, ...]:
+        """The labels of a record in a facet of RecordLabels, the main one first."""
         labels = self.records.get(name)
         values: tuple[str, ...] = getattr(labels, facet) if labels else ()
-        return values[0] if values else ""
+        return tuple(dict.fromkeys(values))
 
     def words_of(self, figure: Figure, facet: str) -> frozenset[str]:
         """Words in a caption, or names of concepts in it, that tell of a facet, in lower case."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from curation.extract.sentences import sentence_spans
 from curation.tasks.image_search.facts import Report
@@ -33,6 +33,13 @@ def _same_region(one: RecordLabels, other: RecordLabels) -> bool:
         return False
     parts = set(one.region_parts), set(other.region_parts)
     return not all(parts) or parts[0] == parts[1]
+
+
+def common(labels: Iterable[tuple[str, ...]]) -> str:
+    """The one label of all figures, '' when one of them has another, several or none."""
+    found = set(labels)
+    (one,) = found if len(found) == 1 else ((),)
+    return one[0] if len(one) == 1 else ""
 
 
 def caption_span(figure: Figure) -> Evidence:

@@ -1,29 +1,25 @@
 """The story of a case as a query of image search: short, and telling of every image it must find.
 
 Presentation and findings, and of the course only sentences that cite one of the images: an image nobody
-speaks of in the query could not be found by it. A long story keeps the citing sentences and its opening.
+speaks of in the query could not be found by it. A long story keeps the citing sentences and its opening. No
+sentence is kept that leans on one that is left out.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from curation.extract.sentences import sentence_spans
 from curation.tasks.image_search.facts import Report
 from curation.tasks.image_search.labels import citing_spans
 from curation.tasks.shared.case_text import CaseText, assemble
+from curation.tasks.shared.leaning import leans
 from curation.tasks.shared.words import word_count
 from schemas.case import Case, CaseSpan
 
 _ASKED_ROLES = frozenset({"presentation", "findings"})
-_LEANING = re.compile(
-    r"(?:this|that|these|those|it|its|they|their|both|such|instead|likewise|similarly|the (?:latter|former))"
-    r"\b",
-    re.IGNORECASE,
-)
-"""How an English sentence begins that cannot be understood without the one before it."""
 _GAP = 2
 """Characters between two sentences that follow each other."""
 
@@ -48,6 +44,8 @@ class Sentence:
     words: int
     cites: bool
     """whether it cites an image, or a sentence that does leans on it"""
+    leans: bool = False
+    """whether it cannot be understood without the one before it"""
 
 
 def tell(report: Report, case: Case, shown: Collection[str], max_words: int) -> Story:
@@ -62,9 +60,10 @@ def tell(report: Report, case: Case, shown: Collection[str], max_words: int) -> 
     Returns:
         The story; its words count presentation and findings alone, as many as the case has.
     """
-    sentences = _supported(list(_sentences(report, case, shown)), report)
+    sentences = _supported(list(_sentences(report, case, shown)))
     asked = [item for item in sentences if item.owner.role in _ASKED_ROLES]
-    kept = shortened([item for item in sentences if item.cites or item.owner.role in _ASKED_ROLES], max_words)
+    chosen = [item for item in sentences if item.cites or item.owner.role in _ASKED_ROLES]
+    kept = _standing(shortened(_standing(chosen, sentences), max_words), sentences)
     spans = tuple(_joined(kept, sentences))
     text = assemble(report.with_spans(case, spans), report.passages, report.later, report.source.language)
     return Story(text, sum(item.words for item in asked))
@@ -81,25 +80,34 @@ def _sentences(report: Report, case: Case, shown: Collection[str]) -> Iterator[S
     for owner in case.spans:
         known = report.passages.get(owner.passage_id) or report.later.get(owner.passage_id)
         text = known.text[owner.start : owner.end] if known else ""
+        is_english = ((known and known.language) or report.source.language).startswith("en")
         for start, end in sentence_spans(text) if known else [(0, owner.end - owner.start)]:
             span = replace(owner, start=owner.start + start, end=owner.start + end)
             cites = any(
                 name == span.passage_id and first < span.end and span.start < last
                 for name, first, last in citing
             )
-            yield Sentence(span, owner, word_count(text[start:end]), cites)
+            said = text[start:end]
+            yield Sentence(span, owner, word_count(said), cites, is_english and leans(said))
 
 
-def _supported(sentences: list[Sentence], report: Report) -> list[Sentence]:
+def _supported(sentences: list[Sentence]) -> list[Sentence]:
     """The sentences, those that a citing one leans on counted as citing too."""
     found = list(sentences)
     for at in range(len(found) - 1, 0, -1):
-        item, before = found[at], found[at - 1]
-        if not item.cites or before.cites or item.span.passage_id != before.span.passage_id:
-            continue
-        known = report.passages.get(item.span.passage_id)
-        if known and _LEANING.match(known.text, item.span.start):
-            found[at - 1] = replace(before, cites=True)
+        if found[at].cites and found[at].leans and _follows(found[at - 1], found[at]):
+            found[at - 1] = replace(found[at - 1], cites=True)
+    return found
+
+
+def _standing(kept: list[Sentence], sentences: list[Sentence]) -> list[Sentence]:
+    """The kept sentences without those that lean on one that is not kept; those that cite stay."""
+    before = {id(other): one for one, other in pairwise(sentences) if _follows(one, other)}
+    found: list[Sentence] = []
+    for item in kept:
+        is_supported = bool(found) and before.get(id(item)) is found[-1]
+        if item.cites or not item.leans or is_supported:
+            found.append(item)
     return found
 
 
@@ -133,6 +141,11 @@ def shortened(sentences: list[Sentence], max_words: int) -> list[Sentence]:
 def _is_next(one: Sentence, other: Sentence) -> bool:
     """Whether two sentences of a story stand in one passage, no more than a space between them."""
     return one.span.passage_id == other.span.passage_id and other.span.start - one.span.end <= _GAP
+
+
+def _follows(one: Sentence, other: Sentence) -> bool:
+    """The same, or a sentence that opens a new passage."""
+    return _is_next(one, other) or (one.span.passage_id != other.span.passage_id and not other.span.start)
 
 
 def _joined(kept: list[Sentence], sentences: list[Sentence]) -> Iterator[CaseSpan]:

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from pydantic import Field
 
 from curation.extract.neutralise import neutralise_caption
+from curation.tasks.shared.study_names import NO_NAMES, Names, unnamed
 from schemas import task
 from schemas.article import Graphic
-from schemas.benchmark import RowImage, Transform
+from schemas.benchmark import RowImage
 from schemas.extracted import Figure
 from schemas.hashing import sha256_text
 from schemas.stages import Drop, Reason, Sql
@@ -54,11 +55,8 @@ class Row:
     source_id: str
     article_id: str
     language: str
-
-
-def released_caption(figure: Figure, language: str) -> tuple[str, tuple[Transform, ...]]:
-    """The caption of a figure as any task publishes it, pointers to figures neutralised."""
-    return neutralise_caption(figure.caption, language)
+    names: Names = NO_NAMES
+    """of its article's study, which its captions do not give away"""
 
 
 def listed(row: Row, shown: Iterable[Shown], most: int, *, with_captions: bool) -> Iterator[RowImage | Drop]:
@@ -85,7 +83,8 @@ def listed(row: Row, shown: Iterable[Shown], most: int, *, with_captions: bool) 
     if len(kept) < 2:
         return
     for position, one in enumerate(kept.values(), start=1):
-        caption, transforms = released_caption(one.figure, row.language) if with_captions else ("", ())
+        source = one.figure.caption if with_captions else ""
+        caption, transforms = unnamed(*neutralise_caption(source, row.language), row.names)
         yield RowImage(
             id=row.id,
             side=row.side,
@@ -96,7 +95,7 @@ def listed(row: Row, shown: Iterable[Shown], most: int, *, with_captions: bool) 
             graphic_number=one.number,
             image=one.graphic,
             caption=caption,
-            caption_sha256=sha256_text(one.figure.caption) if with_captions else "",
+            caption_sha256=sha256_text(source) if with_captions else "",
             caption_transforms=transforms,
             article_id=row.article_id,
             license=one.figure.licence.spdx,

@@ -7,14 +7,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from curation.similarity.text.edited import Sentence, copyable
+from curation.tasks.shared.study_names import REGISTERED, Names, names_of
 from curation.tasks.shared.words import GRAM, tokens_of
-from curation.tasks.summary.names import Names, names_of
 
 MIN_STEM = 5
 """Tokens from which a title's part before its colon counts as a title of its own."""
 _SUBTITLE = re.compile(r"\s*[:：–—?]\s*")
-_REGISTERED = re.compile(r"[a-z]{2,}\d{5,}")
-"""A number in a registry of trials: NCT, ISRCTN, ACTRN and the like, as a token."""
 
 Grams = Mapping[int, frozenset[tuple[str, ...]]]
 Tokens = tuple[str, ...]
@@ -53,7 +51,7 @@ def barred_grams(abstracts: Iterable[str], titles: Iterable[str]) -> Grams:
     for text in abstracts:
         tokens = tokens_of(text)
         _add(found, tokens, GRAM)
-        for token in filter(_REGISTERED.fullmatch, tokens):
+        for token in filter(REGISTERED.fullmatch, tokens):
             _add(found, [token], 1)
     for title in titles:
         stem = tokens_of(_SUBTITLE.split(title, maxsplit=1)[0])

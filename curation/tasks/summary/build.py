@@ -21,10 +21,10 @@ from curation.extract.sentences import sentence_spans
 from curation.tasks.shared.bars import article_bar
 from curation.tasks.shared.case_text import sketch
 from curation.tasks.shared.words import word_count
+from curation.tasks.summary.abstract import released_abstract
 from curation.tasks.summary.bars import bars_of
 from curation.tasks.summary.context import Context, body_passages, context_of, same_language
 from curation.tasks.summary.figure import Shown, choose
-from curation.tasks.summary.names import released_abstract
 from curation.tasks.summary.settings import OwnReason, Settings
 from curation.tasks.summary.sql import NAME, AbstractFacts, AbstractShingle
 from schemas.article import Abstract, Article
@@ -330,7 +330,7 @@ def _abstract_ids(source: Source, articles: Sequence[Article], *_: object) -> li
 
 PER_ARTICLE = RecordStage(
     name=NAME,
-    version=8,
+    version=9,
     inputs=(
         Input("extract.sources", Source, by="id"),
         Input("parse.articles", Article, by="id"),

@@ -17,10 +17,11 @@ from curation.extract.neutralise import neutralise
 from curation.extract.pointers import pointers_in
 from curation.extract.sentences import sentence_spans
 from curation.similarity.text.edited import edited_copies
+from curation.tasks.shared.leaning import is_numbered, leans
+from curation.tasks.shared.study_names import Names, unnamed
 from curation.tasks.shared.words import tokens_of, word_count
 from curation.tasks.summary.bars import Bars, Grams
 from curation.tasks.summary.headings import closing_section, is_closing_sentence, is_summing_sentence
-from curation.tasks.summary.names import Names, unnamed
 from schemas.article import Article
 from schemas.benchmark import Transform
 from schemas.extracted import Figure, Passage
@@ -33,22 +34,6 @@ _LOST_LIST = re.compile(
     r"[a-z] (?:Therefore|However|Moreover|Furthermore|Thus|Hence|Consequently|Nevertheless),"
 )
 """A sentence that ran into the next one where a list stood between them."""
-_SELF = (
-    r"(?! (?:stud(?:y|ies)|case|report|article|paper|work|review|patient|trial|population|cohort|series"
-    r"|is (?:the|a))\b)"
-)
-_LINKED = re.compile(
-    r"(?:It(?! (?:is|was|has been|(?:can|could|may|might|must|should|will|would) be|seems|appears)"
-    r"(?: \w+){0,3} (?:that|to)\b)"
-    r"|(?:(?:In|At|By|With|For|Of|From|After|Despite|Because of|Based on|Due to|To) )?"
-    rf"(?:this|these|those|that|them|such){_SELF}"
-    r"|(?:Among|Some of|Most of|All of|Both of|One of|Each of|None of) (?:these|those|them)|They|Their|Its"
-    r"|Therefore|Thus|Hence|Consequently|However|Nevertheless|Nonetheless|Moreover|Furthermore|Accordingly"
-    r"|As a (?:result|consequence)|Conversely|In contrast|Similarly|Likewise|Since then|The (?:former|latter)"
-    r"|For (?:example|instance))\b",
-    re.IGNORECASE,
-)
-"""How an English sentence begins that the one before it is needed to understand."""
 _KINDS = frozenset({"paragraph", "list", "quote"})
 
 
@@ -133,7 +118,7 @@ def context_of(
     caption = _sentences(
         figure.id, figure.caption, _panel_spans(figure.caption), _spans(figure.caption), bars.names, language
     )
-    sentences = [
+    every = [
         sentence
         for passage in passages
         for sentence in _before_closing(
@@ -146,6 +131,10 @@ def context_of(
                 passage.language,
             )
         )
+    ]
+    sentences = [
+        sentence
+        for sentence in every
         if not (
             is_summing_sentence(sentence.source)
             or is_formal(sentence.source)
@@ -161,7 +150,7 @@ def context_of(
     while True:
         opening = _fitting(caption, range(len(caption)), left_out, caption_limit)
         chosen = _fitting(sentences, order, left_out, limit)
-        touched = _touched([*opening, *chosen], bars.grams) or _unlinked(chosen, figure, language)
+        touched = _touched([*opening, *chosen], bars.grams) or _unlinked(chosen, every, figure, language)
         if not touched:
             context, places = _joined(opening, chosen)
             # Sentences can read otherwise when they stand together.
@@ -187,28 +176,26 @@ def _nearest_first(sentences: Sequence[Sentence], figure: Figure) -> list[int]:
     return sorted(far, key=lambda at: (far[at], at))
 
 
-def _unlinked(chosen: Sequence[Sentence], figure: Figure, language: str) -> set[Sentence]:
-    """Sentences that need the one before them, which is not there; those that cite the figure stay.
+def _unlinked(
+    chosen: Sequence[Sentence], every: Sequence[Sentence], figure: Figure, language: str
+) -> set[Sentence]:
+    """Those chosen that need the one of every sentence before them, which was not chosen; citing ones stay.
 
-    The first sentence of a passage needs none that could be left out. Read for English alone.
+    The first sentence of a passage needs none that could be left out, unless it goes on counting.
     """
     if not same_language(language, "en"):
         return set()
     cited = {(item.passage_id, item.sentence_start) for item in figure.mentions}
-    found: set[Sentence] = set()
-    for before, sentence in zip((None, *chosen), chosen, strict=False):
-        follows = (
-            before is not None
-            and before.text_id == sentence.text_id
-            and before.end + len(sentence.gap) == sentence.start
-            and before not in found
-        )
+    before = dict(zip(every[1:], every, strict=False))
+    kept: set[Sentence] = set()
+    for sentence in chosen:
         cites = any(
             sentence.text_id == name and sentence.start <= start < sentence.end for name, start in cited
         )
-        if not (follows or cites or sentence.start == 0) and _LINKED.match(sentence.released):
-            found.add(sentence)
-    return found
+        needs = leans if sentence.start else is_numbered
+        if before.get(sentence) in kept or cites or not needs(sentence.released):
+            kept.add(sentence)
+    return set(chosen) - kept
 
 
 def _spans(text: str) -> list[tuple[int, int]]:

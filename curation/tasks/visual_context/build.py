@@ -11,15 +11,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from curation.extract.neutralise import neutralise_caption
 from curation.extract.sentences import sentence_spans
 from curation.similarity.text.edited import copyable, edited_copies
 from curation.tasks.shared.bars import article_bar, file_problem, first_image
 from curation.tasks.shared.passages import drop_passages, passage_document
 from curation.tasks.shared.words import word_count
+from curation.tasks.visual_context.captions import Captions
 from curation.tasks.visual_context.figure import Kinds, bar, kinds_of
 from curation.tasks.visual_context.settings import OwnReason, Settings
-from curation.tasks.visual_context.vague import vagueness
 from schemas.benchmark import Document, Evidence, Excluded, Qrel, Query
 from schemas.extracted import Figure, FigureMention, Passage, Source
 from schemas.hashing import normalise_text, sha256_text
@@ -128,13 +127,14 @@ def _queries(
 ) -> Iterator[Row]:
     cited = cited_by(figures)
     by_id = {passage.id: passage for passage in passages}
+    captions = Captions.of(source, figures, passages)
     made: dict[str, list[_Candidate]] = defaultdict(list)
     for figure in figures:
         barred = bar(figure, settings.licence_profile, require_image=settings.require_image, kinds=kinds)
         if barred is not None:
             yield _dropped(figure, *barred)
             continue
-        result = _query(source, figure, by_id, documents, cited, settings)
+        result = _query(captions, figure, by_id, documents, cited, settings)
         if isinstance(result, Drop):
             yield result
             continue
@@ -166,19 +166,17 @@ def _pairs(twins: Sequence[_Candidate]) -> Iterator[Qrel | Excluded]:
 
 
 def _query(
-    source: Source,
+    captions: Captions,
     figure: Figure,
     passages: dict[str, Passage],
     documents: dict[str, Document],
     cited: dict[str, set[str]],
     settings: Settings,
 ) -> _Candidate | Drop:
-    image = first_image(figure)
-    text, transforms = neutralise_caption(figure.caption, source.language)
-    if word_count(text) < settings.min_caption_words:
-        return _dropped(figure, Reason.SHORT_CAPTION, f"{word_count(text)} words")
-    if vague := vagueness(text, source):
-        return _dropped(figure, Reason.VAGUE_CAPTION, vague)
+    source, image = captions.source, first_image(figure)
+    text, transforms = captions.released(figure.caption)
+    if barred := captions.bar(text, settings.min_caption_words):
+        return _dropped(figure, *barred)
     query = Query(
         id=query_id(NAME, text, (image.sha256 or "") if image else ""),
         task=NAME,
@@ -300,7 +298,7 @@ def _passage_ids(_: Source, __: object, passages: Sequence[Passage], *___: objec
 
 PER_ARTICLE = RecordStage(
     name=NAME,
-    version=6,
+    version=7,
     inputs=(
         Input("extract.sources", Source, by="id"),
         Input("extract.figures", Figure, by="article_id"),

@@ -10,15 +10,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from curation.extract.neutralise import neutralise_caption
 from curation.extract.panels import words_of
 from curation.tasks.shared.bars import CLINICAL_KINDS, article_bar, first_image
 from curation.tasks.shared.words import word_count
 from curation.tasks.visual_context.build import cited_by, evidence_of, is_self_match
+from curation.tasks.visual_context.captions import Captions
 from curation.tasks.visual_context.figure import bar
 from curation.tasks.visual_context.settings import OwnReason, Settings
 from curation.tasks.visual_context.several import JOINT
-from curation.tasks.visual_context.vague import vagueness
 from schemas.benchmark import Document, Excluded, Qrel, Query, QueryPanel
 from schemas.extracted import Figure, FigureMention, Panel, Passage, Source
 from schemas.hashing import sha256_text
@@ -44,7 +43,7 @@ Made = Query | Qrel | Excluded | QueryPanel | Drop
 class _Article:
     """One article: its passages by id, its documents, what each passage cites."""
 
-    source: Source
+    captions: Captions
     passages: Mapping[str, Passage]
     documents: Sequence[Document]
     cited: Mapping[str, set[str]]
@@ -105,7 +104,7 @@ def build(
         yield from (_dropped(panel, figure, *barred) for figure in ordered for panel in figure.panels)
         return
     article = _Article(
-        source,
+        Captions.of(source, figures, passages),
         {passage.id: passage for passage in passages},
         sorted(documents, key=lambda document: document.id),
         cited_by(figures),
@@ -146,11 +145,10 @@ def _of_panel(
     cut = _Cut(figure, panel, box)
     query = _query(article, cut)
     own = word_count(figure.caption[panel.start : panel.end])
-    if word_count(query.text) < settings.min_caption_words or own < _OWN_WORDS:
-        detail = f"{word_count(query.text)} words, {own} of them the panel's"
-        return _dropped(panel, figure, Reason.SHORT_CAPTION, detail)
-    if vague := vagueness(query.text, article.source):
-        return _dropped(panel, figure, Reason.VAGUE_CAPTION, vague)
+    if own < _OWN_WORDS:
+        return _dropped(panel, figure, Reason.SHORT_CAPTION, f"{own} words of the panel's own")
+    if barred := article.captions.bar(query.text, settings.min_caption_words):
+        return _dropped(panel, figure, *barred)
     pairs = _pairs(article, cut, query)
     if not any(isinstance(pair, Qrel) for pair in pairs):
         return _unanswered(panel, figure, {pair.reason for pair in pairs if isinstance(pair, Excluded)})
@@ -158,26 +156,26 @@ def _of_panel(
 
 
 def _query(article: _Article, cut: _Cut) -> Query:
-    figure, box = cut.figure, cut.box
+    source, figure, box = article.captions.source, cut.figure, cut.box
     image = first_image(figure)
     assert image is not None  # `bar` has looked
-    text, transforms = neutralise_caption(cut.source_text, article.source.language)
+    text, transforms = article.captions.released(cut.source_text)
     place = f"{image.sha256 or ''} {box.left},{box.top},{box.right},{box.bottom}"
     return Query(
         id=query_id(TASK, text, place),
         task=TASK,
         text=text,
-        language=article.source.language,
+        language=source.language,
         image=image,
         image_count=1,
         tier=PANEL,
         source_id=cut.panel.id,
-        article_id=article.source.id,
+        article_id=source.id,
         license=figure.licence.spdx,
         license_evidence=figure.licence.evidence,
         text_sha256=sha256_text(cut.source_text),
         transforms=transforms,
-        is_synthetic=article.source.is_synthetic or image.is_synthetic,
+        is_synthetic=source.is_synthetic or image.is_synthetic,
     )
 
 
@@ -257,7 +255,7 @@ def _dropped(panel: Panel, figure: Figure, reason: StrEnum, detail: str) -> Drop
 
 PER_ARTICLE = RecordStage(
     name=NAME,
-    version=3,
+    version=4,
     inputs=(
         Input("extract.sources", Source, by="id"),
         Input("extract.figures", Figure, by="article_id"),

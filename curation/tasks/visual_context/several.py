@@ -11,12 +11,12 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from curation.tasks.shared.bars import file_problem, first_image
-from curation.tasks.shared.several_images import KEY, Row, Shown, listed, released_caption
+from curation.tasks.shared.several_images import KEY, Row, Shown, listed
 from curation.tasks.shared.words import word_count
 from curation.tasks.visual_context.build import cited_by, evidence_of, is_self_match
+from curation.tasks.visual_context.captions import Captions
 from curation.tasks.visual_context.figure import Kinds, bar, kinds_of
 from curation.tasks.visual_context.settings import OwnReason, Settings
-from curation.tasks.visual_context.vague import vagueness
 from schemas.benchmark import Document, Evidence, Excluded, Qrel, Query, RowImage, Transform
 from schemas.extracted import Figure, FigureMention, Passage, Source
 from schemas.hashing import sha256_text
@@ -40,7 +40,7 @@ Made = Query | Qrel | Excluded | RowImage | Drop
 class _Article:
     """One article: its figures and passages by id, its documents, and which figures a passage cites."""
 
-    source: Source
+    captions: Captions
     figures: Mapping[str, Figure]
     passages: Mapping[str, Passage]
     documents: Sequence[Document]
@@ -89,10 +89,11 @@ def build(
     if settings.max_images < 2:
         return
     by_id = {figure.id: figure for figure in figures}
+    captions = Captions.of(source, figures, passages)
     for query in sorted(queries, key=lambda item: item.id):
-        yield from _of_figure(query, by_id[query.source_id], settings.max_images)
+        yield from _of_figure(_row(query, captions), by_id[query.source_id], settings.max_images)
     article = _Article(
-        source,
+        captions,
         by_id,
         {passage.id: passage for passage in passages},
         sorted(documents, key=lambda item: item.id),
@@ -113,10 +114,10 @@ def build(
         made[query.id] = query.source_id
         yield query
         yield from pairs
-        yield from listed(_row(query), _first_of(members), settings.max_images, with_captions=True)
+        yield from listed(_row(query, captions), _first_of(members), settings.max_images, with_captions=True)
 
 
-def _of_figure(query: Query, figure: Figure, most: int) -> Iterator[RowImage | Drop]:
+def _of_figure(row: Row, figure: Figure, most: int) -> Iterator[RowImage | Drop]:
     """Images of a query of one figure."""
     shown = [
         Shown(figure, graphic, number)
@@ -124,11 +125,11 @@ def _of_figure(query: Query, figure: Figure, most: int) -> Iterator[RowImage | D
         if file_problem(graphic) is None
     ]
     if len(shown) > 1:
-        yield from listed(_row(query), shown, most, with_captions=True)
+        yield from listed(row, shown, most, with_captions=True)
 
 
-def _row(query: Query) -> Row:
-    return Row(query.id, "query", query.source_id, query.article_id, query.language)
+def _row(query: Query, captions: Captions) -> Row:
+    return Row(query.id, "query", query.source_id, query.article_id, query.language, captions.names)
 
 
 def _first_of(members: Sequence[Figure]) -> Iterator[Shown]:
@@ -148,11 +149,9 @@ def _of_set(article: _Article, members: tuple[Figure, ...]) -> tuple[Query, list
     for figure in members:
         if barred := bar(figure, settings.licence_profile, require_image=True, kinds=article.kinds):
             return _dropped(members, barred[0], f"{figure.id}: {barred[1]}".removesuffix(": "))
-        text, _ = released_caption(figure, article.source.language)
-        if word_count(text) < settings.min_caption_words:
-            return _dropped(members, Reason.SHORT_CAPTION, f"{figure.id}: {word_count(text)} words")
-        if vague := vagueness(text, article.source):
-            return _dropped(members, Reason.VAGUE_CAPTION, f"{figure.id}: {vague}")
+        text, _ = article.captions.released(figure.caption)
+        if barred := article.captions.bar(text, settings.min_caption_words):
+            return _dropped(members, barred[0], f"{figure.id}: {barred[1]}")
     licences = sorted({figure.licence.spdx for figure in members})
     if len(licences) > 1:
         return _dropped(members, Reason.LICENCE_NOT_ALLOWED, f"of several licences: {', '.join(licences)}")
@@ -166,8 +165,8 @@ def _of_set(article: _Article, members: tuple[Figure, ...]) -> tuple[Query, list
 
 
 def _query(article: _Article, members: tuple[Figure, ...]) -> Query:
-    source = article.source
-    captions = [released_caption(figure, source.language) for figure in members]
+    source = article.captions.source
+    captions = [article.captions.released(figure.caption) for figure in members]
     text = JOINT.join(caption for caption, _ in captions)
     changes: list[Transform] = []
     at = 0
@@ -267,7 +266,7 @@ def _dropped(members: Sequence[Figure], reason: StrEnum, detail: str) -> Drop:
 
 PER_ARTICLE = RecordStage(
     name=NAME,
-    version=3,
+    version=4,
     inputs=(
         Input("extract.sources", Source, by="id"),
         Input("extract.figures", Figure, by="article_id"),

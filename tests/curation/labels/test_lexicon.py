@@ -49,6 +49,17 @@ def test_hyphens_and_spaces_are_the_same() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("text", "hits"),
+    [
+        ("A 3-foot film and a 25 foot walk, hand-held and hand-reared", []),
+        ("Films of the left foot, 40 feet and hand-foot syndrome", ["foot", "feet", "hand", "foot"]),
+    ],
+)
+def test_a_length_is_no_foot_and_work_by_hand_shows_no_hand(text: str, hits: list[str]) -> None:
+    assert [word for word, _ in found({"foot": "limb", "feet": "limb", "hand": "limb"}, text)] == hits
+
+
 def test_one_phrase_may_speak_for_two_labels() -> None:
     lexicon = Lexicon([Entry("a", "strong", "uveit*"), Entry("b", "weak", "uveit*")])
     assert [entry.label for entry in lexicon.find("Uveitis")[0].entries] == ["a", "b"]

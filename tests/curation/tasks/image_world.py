@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow.parquet as pq
 from PIL import Image
 
 from curation.extract.stage import EXTRACT
@@ -21,6 +22,8 @@ from schemas.diagnosis import PrincipalDiagnosis
 from schemas.extracted import Figure, Passage
 from schemas.hashing import sha256_bytes
 from schemas.image import FigureImage
+from schemas.record import to_table
+from schemas.vocabulary import ConceptType
 from tests.curation.builders import article, figure
 
 TUMOUR = "MONDO:0016642"
@@ -86,6 +89,16 @@ class World:
                 case_id=one.id, article_id=of, concept=TUMOUR, name="Meningioma", confidence=1.0
             )
         )
+
+    def types(self) -> Path:
+        """Types of the concepts as a resource of the stage."""
+        path = self.raw / "types.parquet"
+        kinds = {"MONDO:0005315": ("T037", "DISO"), "MESH:D004636": ("T058", "PROC"),
+                 "MESH:D006658": ("T004", "LIVB"), "MESH:D014684": ("T023", "ANAT")}  # fmt: skip
+        rows = [ConceptType(concept=name, semantic_type=kind, group=group)
+                for name, (kind, group) in kinds.items()]  # fmt: skip
+        pq.write_table(to_table(ConceptType, rows), path)
+        return path
 
     def tables(self) -> dict[str, list[Any]]:
         """What the task reads, made by the real stages; OCR and classifier stand in `seen`."""

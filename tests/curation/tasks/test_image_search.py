@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,19 +11,26 @@ import pyarrow.parquet as pq
 import pytest
 
 from curation.extract.neutralise import restore
-from curation.tasks.image_search.facts import shared_run
-from curation.tasks.image_search.story import Sentence, shortened
+from curation.extract.stage import extract
+from curation.tasks.image_search.caption import ShownConcepts, read_shown, vagueness
+from curation.tasks.image_search.facts import Report, shared_run
+from curation.tasks.image_search.labels import common
+from curation.tasks.image_search.story import Sentence, shortened, tell
 from curation.tasks.image_search.task import TASK
 from curation.tasks.shared.words import word_count
 from flows.engine.database import run_set_stage
 from flows.engine.runner import run_records
-from schemas.case import CaseSpan
-from schemas.extracted import Figure, Passage
+from schemas.article import Article
+from schemas.case import Case, CaseSpan
+from schemas.concept import Mention
+from schemas.extracted import Figure, Passage, Source
 from schemas.hashing import sha256_text
 from schemas.record import from_table, to_table
+from tests.curation.builders import ID, article, figure
 from tests.curation.tasks.image_world import FINDINGS, HISTORY, LAST_SCAN, World, rows_of, world
 
 OWN, SAME, CASE = (2, "own-image"), (1, "same-case"), (2, "case-image")
+FINDING, ORGANISM, PLACE, WARD = "MONDO:1", "MESH:2", "MESH:3", "MESH:4"
 A, B, C, G = "pmc:PMC1.1", "pmc:PMC2.1", "pmc:PMC3.1", "pmc:PMC7.1"
 LABELS: dict[str, dict[str, tuple[int, str]]] = {
     f"{A}#F1": {f"{A}#F1/1": OWN, f"{A}#F2/1": SAME},
@@ -104,9 +112,10 @@ class Made:
     def __init__(self, folder: Path) -> None:
         self.world: World = world(folder / "raw")
         self.tables = self.world.tables()
+        self.types = self.world.types()
         self._bring_near()
         self.kept, self.drops, self.counts = run_records(
-            TASK.per_article, self.tables, TASK.per_article.params, {}
+            TASK.per_article, self.tables, TASK.per_article.params, {"types": self.types}
         )
         inputs = {}
         for view, (name, kind) in TASK.over_all.inputs.items():
@@ -200,7 +209,7 @@ def test_queries_lead_back_to_their_source_and_name_no_figure(made: Made) -> Non
     told, last = "\n".join(passages[f"{A}#p{n}"].text for n in (1, 2)), f"{LAST_SCAN} (Fig. 6)."
     assert restore(story.text, story.transforms) == f"{told}\n{last}"
     assert story.text.startswith(HISTORY) and "operated" not in story.text and FINDINGS not in story.text
-    assert (story.modality, story.region, story.patient_id) == ("", "head_neck", f"{A}#case1")
+    assert (story.modality, story.region, story.patient_id) == ("", "", f"{A}#case1")
     chest = by_source[f"{A}#F3"]
     assert (chest.modality, chest.region, chest.specialty) == ("ct", "thorax", "neurology")
 
@@ -216,7 +225,7 @@ def test_a_story_tells_of_every_image_that_its_case_cites(made: Made) -> None:
 
 def test_a_long_story_keeps_its_opening_and_what_cites_its_images(made: Made) -> None:
     params = {**TASK.per_article.params, "max_case_words": 80}
-    kept, _, _ = run_records(TASK.per_article, made.tables, params, {})
+    kept, _, _ = run_records(TASK.per_article, made.tables, params, {"types": made.types})
     (story,) = [row for row in kept["queries"] if row.source_id == f"{A}#case1"]
     assert word_count(story.text) <= 80 and story.text.startswith(HISTORY)
     assert "drowsy" not in story.text and "Tissue was taken" in story.text and LAST_SCAN in story.text
@@ -248,7 +257,7 @@ def test_an_image_nobody_read_says_so(made: Made) -> None:
 
 def test_flagged_images_are_released_only_on_demand(made: Made) -> None:
     params = {**TASK.per_article.params, "release_flagged": True}
-    kept, drops, _ = run_records(TASK.per_article, made.tables, params, {})
+    kept, drops, _ = run_records(TASK.per_article, made.tables, params, {"types": made.types})
     flags = {row.id: row.flags for row in kept["facts"]}
     assert flags[f"{B}#F10/1"] == ("face",) and flags[f"{B}#F16/1"] == ("sensitive",)
     assert "flagged_image" not in {str(row.reason) for row in drops}
@@ -256,7 +265,7 @@ def test_flagged_images_are_released_only_on_demand(made: Made) -> None:
 
 def test_no_inputs_no_rows(made: Made) -> None:
     tables = made.tables | {"images.images": []}
-    kept, drops, _ = run_records(TASK.per_article, tables, TASK.per_article.params, {})
+    kept, drops, _ = run_records(TASK.per_article, tables, TASK.per_article.params, {"types": made.types})
     assert not any(kept.values())
     assert {str(row.reason) for row in drops if row.id == f"{A}#F1/1"} == {"image_corrupt"}
 
@@ -294,3 +303,93 @@ def test_what_a_long_story_keeps(max_words: int, kept: list[int]) -> None:
     """Sentences of ten words, the third of twelve; the fifth cites an image, the fourth stands before it."""
     sentences = [_sentence(at, 12 if at == 2 else 10, cites=at == 4) for at in range(6)]
     assert [sentences.index(item) for item in shortened(sentences, max_words)] == kept
+
+
+def report_of(of: Article, mentions: Sequence[Mention] = (), cases: Sequence[Case] = ()) -> Report:
+    rows = list(extract(of))
+    (source,) = [row for row in rows if isinstance(row, Source)]
+    figures = [row for row in rows if isinstance(row, Figure)]
+    passages = [row for row in rows if isinstance(row, Passage)]
+    return Report.of(source, [of], figures, passages, cases, [], mentions, [], [], [])
+
+
+@pytest.mark.parametrize(
+    ("caption", "named", "concept", "is_vague"),
+    [
+        ("Clinical picture on arrival at the emergency department.", "emergency department", WARD, True),
+        ("PAS stain of a smear showing Aspergillus.", "Aspergillus", ORGANISM, False),
+        ("PAS stain of a smear with macrophages.", "macrophages", WARD, True),
+        ("Scan showing the old fracture.", "fracture", FINDING, True),
+        ("Scan showing a burst fracture.", "burst fracture", FINDING, False),
+        ("Scan showing a clival fracture.", "fracture", FINDING, False),
+        ("Scan showing an oral round fracture.", "fracture", FINDING, False),
+        ("Scan showing a clot in the IVC (arrow).", "clot", FINDING, False),
+        ("ECG of the same day showing a clot.", "clot", FINDING, True),
+        ("View of the uvula with a splint.", "uvula", PLACE, False),
+        ("View of the uvula on the third day.", "uvula", PLACE, True),
+    ],
+)
+def test_a_short_caption_tells_a_finding_an_organism_or_a_place(
+    caption: str, named: str, concept: str, is_vague: bool
+) -> None:
+    text = "The inferior vena cava (IVC) was seen. An electrocardiogram (ECG) was taken."
+    report = report_of(
+        article([text], [figure(1, "Fig. 1", caption)]),
+        [
+            Mention(article_id=ID, text_id=f"{ID}#F1", start=caption.index(named),
+                    end=caption.index(named) + len(named), text=named, concept=concept, name=named)
+        ],
+    )  # fmt: skip
+    shown = ShownConcepts(frozenset({FINDING}), frozenset({ORGANISM}), frozenset({PLACE}))
+    assert bool(vagueness(report, report.figures[0], caption, shown)) is is_vague
+
+
+def test_what_an_image_can_show_is_told_by_semantic_types(made: Made) -> None:
+    shown = read_shown(made.types)
+    assert shown.findings == {"MONDO:0005315"}
+    assert shown.organisms == {"MESH:D006658"}
+    assert shown.places == {"MESH:D014684"}
+
+
+def test_no_sentence_of_a_story_leans_on_one_that_is_left_out() -> None:
+    texts = [
+        "A man of 54 years came with gout. He was given rest. Since then he had no pain. He slept.",
+        "The knee was opened and washed out.",
+        "Therefore, it was imaged ([F1|Fig. 1]). He rose. However, he fell.",
+    ]
+    of = article(texts, [figure(1, "Fig. 1", "A knee.")])
+    told = {"A man of 54 years came with gout.": "presentation", "He was given rest.": "course"}
+    told["Since then he had no pain. He slept."] = "presentation"
+    spans = [
+        CaseSpan(passage_id=f"{ID}#p1", start=at, end=at + len(said), role=role)  # type: ignore[arg-type]
+        for said, role in told.items()
+        for at in [texts[0].index(said)]
+    ]
+    spans += [
+        CaseSpan(passage_id=f"{ID}#p{n}", start=0, end=len(of.passages[n - 1].text), role="course")
+        for n in (2, 3)
+    ]
+    case = Case(id=f"{ID}#case1", article_id=ID, number=1, label="", rule="section",
+                spans=tuple(spans), figures=(f"{ID}#F1",))  # fmt: skip
+    story = tell(report_of(of, cases=[case]), case, {f"{ID}#F1"}, 300).text
+    assert story is not None and story.released.split("\n") == [
+        "A man of 54 years came with gout. He slept.",
+        "The knee was opened and washed out.",
+        "Therefore, it was imaged.",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("labels", "one"),
+    [
+        ([("mri",), ("mri",)], "mri"),
+        ([("mri", "ct")], ""),
+        ([("mri",), ("mri", "ct")], ""),
+        ([("mri",), ("ct",)], ""),
+        ([("mri",), ()], ""),
+        ([()], ""),
+        ([], ""),
+    ],
+)
+def test_a_label_holds_for_every_figure_or_not_at_all(labels: list[tuple[str, ...]], one: str) -> None:
+    assert common(labels) == one

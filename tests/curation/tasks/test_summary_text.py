@@ -8,10 +8,11 @@ from typing import Any
 import pytest
 
 from curation.extract.neutralise import neutralise_caption, restore
+from curation.tasks.shared.study_names import Names, unnamed
 from curation.tasks.shared.words import tokens_of
+from curation.tasks.summary.abstract import released_abstract
 from curation.tasks.summary.bars import barred_grams
 from curation.tasks.summary.headings import closing_section, is_closing_sentence, is_summing_sentence
-from curation.tasks.summary.names import Names, names_of, released_abstract, study_names, unnamed
 from schemas.article import Article, Translated
 from schemas.benchmark import Query
 from schemas.hashing import sha256_text
@@ -247,6 +248,8 @@ AIM = "The aim of this study was rest."
         (AIM, "These were", False),
         (AIM, "However,", False),
         (AIM, "In such cases,", False),
+        (AIM, "To our knowledge, this was", False),
+        (AIM, "(3) It is known that", False),
         (AIM, "It is known that", True),
         (AIM, "In this study", True),
         (AIM, "Thisbe was", True),
@@ -283,21 +286,6 @@ def test_a_long_caption_is_parted_at_its_panels() -> None:
     assert panels[2] not in query.text
 
 
-@pytest.mark.parametrize(
-    ("title", "names"),
-    [
-        ("Rest in gout: the RESTore randomised trial", {"RESTore"}),
-        ("Stopping early: the multicentre Slow Down trial", {"Slow Down"}),
-        ("A phase II trial of rest", set()),
-        ("Rest in gout (REGO): a study protocol", {"REGO"}),
-        ("A Cohort Study of Rest in Gout", set()),
-        ("Rest in a man with MRI-proven gout", set()),
-    ],
-)
-def test_names_a_title_gives_its_study(title: str, names: set[str]) -> None:
-    assert study_names(title) == names
-
-
 def test_names_of_the_study_are_taken_out_and_lead_back() -> None:
     source = "RESTore study flow (Fig. 2). In the RESTore trial (Fig. 3) RESTored joints rest."
     released = unnamed(*neutralise_caption(source, "en"), Names(frozenset({"RESTore"})))
@@ -314,23 +302,6 @@ def test_names_of_the_study_are_taken_out_and_lead_back() -> None:
     query = only_query(named, max_context_words=1000)
     assert f"The trial ran. {sentence('after')}" in query.text
     assert sha256_text(restore(query.text, query.transforms)) == query.text_sha256
-
-
-def test_a_coined_word_mostly_before_study_is_a_name_and_goes_everywhere() -> None:
-    texts = [
-        "The RESTore trial enrolled adults with COPD.",
-        "In RESTore, rest was given (RESTore goes on).",
-        "In a COPD study, COPD was worse. The COPD cohort had COPD. COPD rose, COPD fell.",
-    ]
-    names = names_of(["Rest in COPD: the RESTore trial"], ["Adults with COPD rested in RESTore."], texts)
-    assert names.anywhere == frozenset()  # before a noun at two of five places
-    names = names_of(["Rest in COPD: the RESTore trial"], ["The RESTore study of COPD."], texts)
-    assert names.before_noun == {"RESTore", "COPD"}
-    assert names.anywhere == {"RESTore"}
-    source = "The RESTore study (Fig. 1) and RESTore-2: rest in RESTore, unlike RESTored joints."
-    released, transforms = unnamed(*neutralise_caption(source, "en"), names)
-    assert released == "The study and [study name]-2: rest in [study name], unlike RESTored joints."
-    assert restore(released, transforms) == source
 
 
 @pytest.mark.parametrize(
@@ -352,3 +323,19 @@ def test_notes_of_the_publisher_end_an_abstract(text: str, released: str) -> Non
     made = released_abstract(text, "en")
     assert made[0] == released
     assert restore(*made) == text
+
+
+def test_the_name_of_another_study_stays() -> None:
+    other = "Rest was better in the SLEEPeR trial than at work, and the SLEEPeR trial was large."
+    made = with_passages(1, f"{other} {sentence('after')}", section=2)
+    abstract = dataclasses.replace(
+        made.abstracts[0], text=f"{made.abstracts[0].text} We ask what the SLEEPeR trial left open."
+    )
+    made = dataclasses.replace(made, abstracts=(abstract, *made.abstracts[1:]))
+    assert other in only_query(made, max_context_words=1000).text
+
+
+def test_items_of_a_list_stay_out_with_the_one_before_them() -> None:
+    items = ("(1) Rest was timed at home.", "(2) Sleep was timed at home.", AIM, "(4) Work was timed.")
+    query = only_query(with_passages(1, *items, section=2), max_context_words=1000)
+    assert all(item in query.text for item in items[:2]) and "(4)" not in query.text
