@@ -254,7 +254,9 @@ class Flow:
         written = written[len(lead) :]
         is_attached = not lead and (before.isalnum() or before in ")]}'’′%")
         tail = child.tail or ""
-        is_note = not is_attached and tail[:1].isalnum() and (written.isalpha() or len(self.references) > cited)
+        is_note = (
+            not is_attached and tail[:1].isalnum() and (written.isalpha() or len(self.references) > cited)
+        )
         if _DEGREES.match(tail) and written in _RING:
             raised = "°"
         elif written in _DASHES and before.isdigit() and tail[:1].isdigit():

@@ -114,8 +114,14 @@ def test_formulas_are_one_readable_line(inner: str, text: str) -> None:
         ("malaria@5@@6@@7@ makes", "malaria⁵ ⁶ ⁷ makes"),
         ("(30 %)@29@. In cohorts,@42 43@ as", "(30 %)²⁹. In cohorts,⁴² ⁴³ as"),
         ("seen [@1@,@2@] (@3@–@5@) by Wu @8@", "seen [1,2] (3–5) by Wu ⁸"),
-        ("by Roe @59@ (EEG) @3@, @4@, MRI @7@; in 2001.@15@ The", "by Roe ⁵⁹ (EEG) ³, ⁴, MRI ⁷; in 2001.¹⁵ The"),
-        ("see reference @15@ (and @16@, of 2001;@17@), no. @18@", "see reference 15 (and 16, of 2001;17), no. 18"),
+        (
+            "by Roe @59@ (EEG) @3@, @4@, MRI @7@; in 2001.@15@ The",
+            "by Roe ⁵⁹ (EEG) ³, ⁴, MRI ⁷; in 2001.¹⁵ The",
+        ),
+        (
+            "see reference @15@ (and @16@, of 2001;@17@), no. @18@",
+            "see reference 15 (and 16, of 2001;17), no. 18",
+        ),
         ("in ref.@4@, of CD@4@8 cells, @2013@; Li@2013@", "in ref.4, of CD48 cells, 2013; Li2013"),
         ("known<sup>@3@,@4@</sup>", "known³,⁴"),
         ("known)),@3@))", "known)),3))"),
