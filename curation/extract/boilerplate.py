@@ -78,7 +78,7 @@ def is_title(title: str) -> bool:
 
 
 def _meant(unknown: frozenset[str], known: _Words) -> frozenset[str] | None:
-    """The listed words that misspelt ones are, one letter off in a long word; None if any is something else."""
+    """The listed words that misspelt ones are, one letter off in a long word; None if any is not."""
     meant = {
         next((one for one in sorted(known.listed) if len(one) >= _LONG and _is_near(word, one)), None)
         for word in unknown

@@ -70,11 +70,11 @@ _GIVEN = re.compile(
     re.IGNORECASE,
 )
 _LED_IN = re.compile(
-    r"^(?:after|with|having|following|once|upon) (?:[^,;.]{0,60} )?(?:consent|assent|approval)\b[^,;.]{0,40}, "
-    r"(?=(?:the|this|an?|he|she|we|our|his|her|all|\d+) (?:\S+ ){3})",
+    r"^(?:after|with|having|following|once|upon) (?:[^,;.]{0,60} )?"
+    r"(?:consent|assent|approval)\b[^,;.]{0,40}, (?=(?:the|this|an?|he|she|we|our|his|her|all|\d+) (?:\S+ ){3})",
     re.IGNORECASE,
 )
-"""What opens a sentence whose main clause tells of something else: "After her consent, the patient received"."""
+"""What opens a sentence of something else: "After her consent, the patient received"."""
 _WORK = (
     r"(?:this|the|our|present|current|these) (?:\w+ )?"
     r"(?:work|study|studies|research|project|trial|paper|article|review)"
