@@ -71,7 +71,8 @@ _GIVEN = re.compile(
 )
 _LED_IN = re.compile(
     r"^(?:after|with|having|following|once|upon) (?:[^,;.]{0,60} )?"
-    r"(?:consent|assent|approval)\b[^,;.]{0,40}, (?=(?:the|this|an?|he|she|we|our|his|her|all|\d+) (?:\S+ ){3})",
+    r"(?:consent|assent|approval)\b[^,;.]{0,40}, "
+    r"(?=(?:the|this|an?|he|she|we|our|his|her|all|\d+) (?:\S+ ){3})",
     re.IGNORECASE,
 )
 """What opens a sentence of something else: "After her consent, the patient received"."""
