@@ -27,6 +27,7 @@ from curation.concepts.storage import IndexFile, places_of
 Array = npt.NDArray[Any]
 UNDECIDED, SAME_FORMS, SAME_WORDS, ROTATED, REFUSED = range(5)
 """What ordered hashes say of a window and a row; ROTATED: the same forms, inverted at a comma."""
+_HYPHENS = ("-", "‐", "‑", "–")
 _SIDES = ("one", "other")
 """Before "hand" in "on the other hand", which is no part of the body."""
 _DENIALS = frozenset(
@@ -68,8 +69,9 @@ class Batch:
         self.slots = lexicon.read(self.words)
         if not _ROMAN.isdisjoint(self.words):
             self._number()
-        if "hand" in self.words and lexicon.language.code == "en":
+        if lexicon.language.code == "en":
             self._leave_out_idioms()
+            self._leave_out_lengths(parts)
         self.gaps = list(map(classes.__getitem__, parts[2:-1:2]))
         for border in borders:
             if 0 < border <= len(self.gaps):
@@ -95,11 +97,26 @@ class Batch:
 
     def _leave_out_idioms(self) -> None:
         """Know no word "hand" in "on (the) one hand", "on the other hand"."""
+        if "hand" not in self.words:
+            return
         for place, word in enumerate(self.words):
             if word == "hand" and place > 1 and self.words[place - 1] in _SIDES:
                 before = [before.lower() for before in self.words[max(place - 3, 0) : place - 1]]
                 if before[-1] == "on" or before == ["on", "the"]:
                     self.slots[place] = UNKNOWN
+
+    def _leave_out_lengths(self, parts: Sequence[str]) -> None:
+        """Know no foot in a "3-foot film"."""
+        for name in ("foot", "feet"):
+            if name in self.words:
+                for place, word in enumerate(self.words):
+                    if (
+                        word == name
+                        and place
+                        and parts[2 * place] in _HYPHENS
+                        and self.words[place - 1].isdigit()
+                    ):
+                        self.slots[place] = UNKNOWN
 
     def _part_phrases(self) -> None:
         """Make the gap hard where an article follows a content word: "treated the fever"."""

@@ -119,6 +119,7 @@ def test_a_way_of_writing_a_name_is_found(
         ("Protein S", "a protein"),
         ("Fever syndrome", "syndrome the fever"),
         ("Blue light", "a light blue sclera"),
+        ("Foot", "a 3-foot film"),
         ("Social change", "a change in social life"),
         ("Liver diseases", "liver, and no other disease"),
         ("Depression", "repression"),
