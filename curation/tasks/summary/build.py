@@ -110,8 +110,8 @@ def build(
         specialty=next(
             (item.specialties[0] for item in labels if item.id == source.id and item.specialties), ""
         ),
-        modalities={item.id: item.modalities[0] for item in labels if item.modalities},
-        regions={item.id: item.regions[0] for item in labels if item.regions},
+        modalities={item.id: item.modalities[0] for item in labels if len(set(item.modalities)) == 1},
+        regions={item.id: item.regions[0] for item in labels if len(set(item.regions)) == 1},
         topics=_topics(concepts, diagnoses, types),
         settings=settings,
     )

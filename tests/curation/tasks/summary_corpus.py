@@ -191,13 +191,17 @@ EXCLUDED = (
 
 
 def labels(of: Article) -> list[RecordLabels]:
-    """Articles 1 to 7 are of one specialty, 12 on of none."""
+    """Articles 1 to 7 are of one specialty, 12 on of none; the figure of article 2 shows two modalities."""
     number = int(of.id.rpartition("PMC")[2].partition(".")[0]) if "PMC" in of.id else 99
     known = ("cardiology",) if number <= 7 else ()
     return [
         RecordLabels(id=of.id, article_id=of.id, unit="article", specialties=known),
         RecordLabels(
-            id=f"{of.id}#F1", article_id=of.id, unit="figure", modalities=("ct",), regions=("thorax",)
+            id=f"{of.id}#F1",
+            article_id=of.id,
+            unit="figure",
+            modalities=("ct", "mri") if number == 2 else ("ct",),
+            regions=("thorax",),
         ),
     ]
 

@@ -98,6 +98,8 @@ def test_facets_come_from_labels_and_cases(found: dict[str, list[Any]]) -> None:
     assert (query.specialty, query.modality, query.region) == ("cardiology", "ct", "thorax")
     assert query.patient_id == "pmc:PMC1.1#case1"
     assert query.source_id == "pmc:PMC1.1"
+    (query,) = [row for row in found["queries"] if row.article_id == "pmc:PMC2.1"]
+    assert (query.modality, query.region) == ("", "thorax")  # its figure shows more than one
     (document,) = [row for row in found["documents"] if row.id == "pmc:PMC1.1#abstract1"]
     assert (document.specialty, document.genre, document.patient_id) == (
         "cardiology",
