@@ -51,6 +51,9 @@ def _bracketed(letters: str, *needs: str) -> _Style:
 _STYLES: tuple[_Style, ...] = (
     _bracketed(_UPPER, "(", "A"),
     _bracketed(_LOWER, "(", "a"),
+    _Style(
+        ("(", "A"), None, re.compile(rf"\(\s?\d{{1,2}}(?P<letters>{_UPPER})\s?\)")
+    ),  # with its figure's number
     _after(r"\s", rf"(?P<letters>{_UPPER})\)\s?", ")", "A"),
     _after(r"\s", rf"(?P<letters>{_LOWER})\)\s?", ")", "a"),
     _after(r"(?:[.;:]\s|\s(?=A\s?[,:]\s[A-Z]))", rf"{_PANELS}(?P<letters>{_UPPER})\s?[,:]\s", "A"),

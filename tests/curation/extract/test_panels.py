@@ -30,6 +30,7 @@ def panels(caption: str, emphasis: tuple[Emphasis, ...] = ()) -> list[tuple[str,
         ("(a, b) axial. (c) coronal", [("A", "(a, b) axial."), ("B", "(a, b) axial."), ("C", "(c) coronal")]),
         ("Scans. (A–C) CT. (D) MRI.", [(letter, "(A–C) CT.") for letter in "ABC"] + [("D", "(D) MRI.")]),
         ("Axial CT (A) and coronal MRI (B).", [("A", "Axial CT (A)"), ("B", "and coronal MRI (B)")]),
+        ("Time in arm A (2A) and arm B (2B).", [("A", "Time in arm A (2A)"), ("B", "and arm B (2B)")]),
         ("Left: before. Right: after.", [("left", "Left: before."), ("right", "Right: after.")]),
         (
             "Upper left, CT. Lower left, MRI.",
