@@ -93,6 +93,7 @@ class Reason(enum.StrEnum):
     NO_NAME_IN_LANGUAGE = "no_name_in_language"
     NAME_NOT_IN_LANGUAGE = "name_not_in_language"
     RESTRICTED_NAME = "restricted_name"
+    SHARED_NAME = "shared_name"
     # what a text that a model wrote of another one changed or gave away
     NUMBER_CHANGED = "number_changed"
     UNIT_CHANGED = "unit_changed"

@@ -79,7 +79,7 @@ _ASKED = f"""
             WHEN t.spoken = t.document_language THEN '{OwnReason.OWN_LANGUAGE}'
             WHEN t.without <> '' THEN '{Reason.NO_NAME_IN_LANGUAGE}'
             WHEN t.not_in_script <> '' THEN '{Reason.NAME_NOT_IN_LANGUAGE}'
-            WHEN s.detail IS NOT NULL THEN '{OwnReason.SHARED_NAME}'
+            WHEN s.detail IS NOT NULL THEN '{Reason.SHARED_NAME}'
             WHEN t.naming <> '' THEN '{OwnReason.NAMES_GOLD}'
             WHEN t.restricted <> '' THEN '{Reason.RESTRICTED_NAME}' ELSE '' END AS reason
         FROM told AS t LEFT JOIN sharing AS s USING (query_id, document_language))
@@ -87,7 +87,7 @@ _ASKED = f"""
         reason,
         CASE reason WHEN '{Reason.NO_NAME_IN_LANGUAGE}' THEN without
             WHEN '{Reason.NAME_NOT_IN_LANGUAGE}' THEN not_in_script
-            WHEN '{OwnReason.SHARED_NAME}' THEN sharing WHEN '{OwnReason.NAMES_GOLD}' THEN naming
+            WHEN '{Reason.SHARED_NAME}' THEN sharing WHEN '{OwnReason.NAMES_GOLD}' THEN naming
             WHEN '{Reason.RESTRICTED_NAME}' THEN restricted ELSE '' END AS detail
     FROM judged
 """

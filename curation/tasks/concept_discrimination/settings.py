@@ -33,5 +33,4 @@ class OwnReason(StrEnum):
     FEW_MEMBERS = "few_members"
     SAME_PASSAGE = "same_passage"
     OWN_LANGUAGE = "own_language"
-    SHARED_NAME = "shared_name"
     NAMES_GOLD = "names_gold_concept"

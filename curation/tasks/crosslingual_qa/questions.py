@@ -89,7 +89,7 @@ def _bar(
     if name is None:
         others = found.get(known.language, [])
         if in_script(others, known):
-            return OwnReason.SHARED_NAME, f"{len(others)} names, each of another concept, too"
+            return Reason.SHARED_NAME, f"{len(others)} names, each of another concept, too"
         if others:
             return Reason.NAME_NOT_IN_LANGUAGE, f"{len(others)} names, none in the script of the language"
         return Reason.NO_NAME_IN_LANGUAGE, ""

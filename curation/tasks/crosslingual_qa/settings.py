@@ -41,7 +41,6 @@ class Settings(task.Settings):
 class OwnReason(StrEnum):
     """Why this task drops what no other does."""
 
-    SHARED_NAME = "shared_name"
     ONLY_UNCONFIRMED_NAME = "only_unconfirmed_name"
     OUTSIDE_PARALLEL_CORE = "outside_parallel_core"
     LANGUAGE_NOT_SEARCHED = "language_not_searched"

@@ -20,6 +20,9 @@ from schemas.benchmark import Transform
 from schemas.extracted import Figure, Passage, Source
 from schemas.stages import Reason
 
+_LEAST_OF_TITLE = 8
+"""Words of a title that tell one article: a shorter one may be no more than the disease's name."""
+
 
 @dataclass(frozen=True, slots=True)
 class Captions:
@@ -51,6 +54,7 @@ class Captions:
             return Reason.SHORT_CAPTION, f"{word_count(text)} words"
         if vague := vagueness(text, self.source, self.said):
             return Reason.VAGUE_CAPTION, vague
-        if edited_copies(text, copyable([self.source.title])):
+        title = self.source.title
+        if word_count(title) >= _LEAST_OF_TITLE and edited_copies(text, copyable([title])):
             return Reason.SELF_MATCH, "of the title"
         return None
