@@ -98,7 +98,7 @@ looked at after the third. The fifth was the default vocabulary's (five others w
 the six before the last twenty-four were run while the rules learned how often an article speaks of a disease,
 the last twenty-two by the learned ranking, whose forms were compared on it too; after the first of either its
 errors were looked at again: no measure of articles nobody has seen (written_articles is). Before the last two
-a stranger's report on the shared articles named seven cases of test, and two rules were shaped by two of them.
+a report on the shared articles named seven cases of test, and two rules were shaped by two of them.
 """
 
 
@@ -287,8 +287,7 @@ def section() -> list[str]:
         "of the article id. Rules were written on dev and on titles of MEDLINE case reports; test was run "
         f"{len(TEST_HISTORY)} times (accuracy {seen}), its errors were looked at after the third "
         "run, after the thirteenth and after the nineteenth, the first of the learned ranking. "
-        "Before the forty-first a stranger's report named seven cases of it, and two rules were shaped by two "
-        "of them. "
+        "Before the forty-first a report named seven cases of it, and two rules were shaped by two of them. "
         f"Since the fifth the default vocabulary stands for one that the benchmark merged itself, with DOID, "
         f"and since the sixth the rules know misdiagnoses, heads of names and stories: "
         f"{result['names']:,} names of HPO, MONDO and MeSH. "
