@@ -1,12 +1,11 @@
-"""The data of the context rules, read and compiled: phrases of one language as one regular expression."""
+"""The data of the context rules, read, and their phrases found in texts."""
 
 from __future__ import annotations
 
 import functools
-import itertools
 import re
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
 from typing import Any, Literal, get_args
@@ -15,11 +14,15 @@ Flag = Literal["negated", "hypothetical", "historical", "family"]
 Direction = Literal["forward", "phrase", "near", "backward", "before", "around"]
 FLAGS: tuple[Flag, ...] = get_args(Flag)
 _ALL = frozenset(FLAGS)
-_NUMBER = (
-    r"(?:\d+(?:[.,–-]\d+)?|one|two|three|four|five|six|seven|eight|nine|ten"
-    r"|several|few|many|a few|some|half a|couple of)"
-)
-_IS_NUMBER = re.compile(rf"(?<!\w){_NUMBER}(?!\w)")
+_AMOUNTS = (
+    "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "several", "few", "many",
+    "a few", "some", "half a", "couple of",
+)  # fmt: skip
+_DIGITS_GO_ON = r"(?:[.,–-]\d+)?"
+_NUMBER = rf"(?:\d+{_DIGITS_GO_ON}|{'|'.join(_AMOUNTS)})"
+_CLASS = re.compile(r"( ?)\{(\w+)\}")
+_FIRST = re.compile(r"\w+|#")
+_AFTER_WORDS = r"(?![\w‐‑-])"
 _SPACES = re.compile(r"[\s‐‑-]+")
 _BEFORE_WORDS = r" \n\t\r\u00a0\u2002\u2003\u2009\u202f(\[{\"'“”‘’/,;:.>=≥≤–—（、，。"
 
@@ -38,58 +41,173 @@ Hit = tuple[int, int, Phrase]
 
 
 class Lexicon:
-    """The phrases of one language, found in a text by one expression."""
+    """The phrases of one language, looked for where their first words stand.
+
+    Each has an expression of its own, compiled when its first word is first met. A phrase with several
+    {classes} stands for tens of thousands: one expression of all took seconds to compile in every process.
+    """
 
     def __init__(self, table: Mapping[str, Any]) -> None:
-        """Compile phrases.
+        """Read phrases.
 
         Args:
             table: one language of the rules.
         """
-        found = _phrases(table)
-        self._phrases = {phrase.replace("~", ""): item for phrase, item in found.items()}
-        fillers = _branch(_trie(table.get("fillers", ("~",))), {}, "")
-        self._filler = re.compile(rf"\b(?:{fillers})\s+")
-        self._filled = {
-            self._filler.sub("", phrase.replace("~", "")): item
-            for phrase, item in found.items()
-            if "~" in phrase
+        writer = _Writer(table)
+        self._is_spaced = writer.is_spaced
+        self._starting: dict[str, list[_Pattern]] = {}
+        for written, phrase in _phrases(table).items():
+            for first, expression in writer.beginnings(written).items():
+                self._starting.setdefault(first, []).append(_Pattern(expression, phrase))
+        self._places = re.compile(_any_of(self._starting, self._is_spaced)).finditer
+        triggers = {
+            first: [one for one in patterns if one.phrase.sets] for first, patterns in self._starting.items()
         }
-        expression = _expression(found, rf"(?:(?:{fillers})\s+){{0,2}}", bool(table.get("spaced", True)))
-        self._find = re.compile(expression).finditer
+        self._trigger = re.compile(_any_of(triggers, self._is_spaced)).search
+        self._joined: dict[tuple[int, ...], Phrase] = {}
 
     def hits(self, lowered: str, start: int, end: int) -> Iterator[Hit]:
-        """Phrases in one sentence, in order and apart.
+        """Phrases in one sentence, in order and apart; of several at one place the longest.
+
+        A sentence without a trigger has none: what ends scopes or only looks like a trigger is not told then.
 
         Args:
             lowered: a text in lower case.
             start: where the sentence starts.
             end: where it ends.
         """
-        get = self._phrases.get
-        for match in self._find(lowered, max(0, start - 1), end):
-            found, at = match[0], match.start()
-            phrase = get(found)
-            if phrase is None and not found[0].isalnum():
-                phrase = get(found[1:])
-                if phrase is not None:
-                    at += 1
-            if phrase is None:
-                phrase, at = self._named(found, at)
-            if at >= start:
-                yield at, match.end(), phrase
+        free = begins = max(0, start - 1) if self._is_spaced else start
+        if not self._trigger(lowered, begins, end):
+            return
+        for place in self._places(lowered, begins, end):
+            if place.start() < free:
+                continue
+            at = place.end()
+            for begins, word in ((at - 1, place[0]), (at, self._first(lowered, at))):
+                patterns = self._starting.get("#" if word.isdigit() else word)
+                if patterns and begins >= start:
+                    behind = begins + len(word)
+                    tried = ((one.match(lowered, behind, end), one.phrase) for one in patterns)
+                    found = [(match.end(), phrase) for match, phrase in tried if match]
+                    if found:
+                        free = max(stop for stop, _ in found)
+                        yield begins, free, self._together([phrase for stop, phrase in found if stop == free])
+                        break
 
-    def _named(self, found: str, at: int) -> tuple[Phrase, int]:
-        """The phrase of a match not written like its key (numbers, hyphens, fillers), and where it starts."""
-        for skip in (0, 1):
-            written = found[skip:].replace("’", "'")
-            bare = self._filler.sub("", written)
-            for numbered, known in ((written, self._phrases), (bare, self._filled)):
-                for plain in (numbered, _IS_NUMBER.sub("#", numbered)):
-                    phrase = known.get(_SPACES.sub(" ", plain))
-                    if phrase is not None:
-                        return phrase, at + skip
-        return Phrase([]), at
+    def _first(self, lowered: str, at: int) -> str:
+        """The word at a place, or its character where no spaces are written."""
+        word = _FIRST.match(lowered, at) if self._is_spaced else None
+        return word[0] if word else lowered[at : at + 1]
+
+    def _together(self, phrases: Sequence[Phrase]) -> Phrase:
+        """What phrases do that are written alike."""
+        if len(phrases) == 1:
+            return phrases[0]
+        key = tuple(map(id, phrases))
+        if key not in self._joined:
+            self._joined[key] = Phrase(
+                list(dict.fromkeys(item for phrase in phrases for item in phrase.sets)),
+                frozenset().union(*(phrase.stops for phrase in phrases)),
+                any(phrase.is_verb for phrase in phrases),
+            )
+        return self._joined[key]
+
+
+class _Pattern:
+    """A phrase of the rules, and the expression of what follows its first word."""
+
+    def __init__(self, expression: str, phrase: Phrase) -> None:
+        self.expression, self.phrase = expression, phrase
+
+    @functools.cached_property
+    def match(self) -> Callable[[str, int, int], re.Match[str] | None]:
+        """Finds the rest of the phrase at a place."""
+        return re.compile(self.expression).match
+
+
+class _Writer:
+    """Writes the phrases of a language as expressions."""
+
+    def __init__(self, table: Mapping[str, Any]) -> None:
+        self.is_spaced = bool(table.get("spaced", True))
+        self._classes: Mapping[str, Sequence[str]] = table.get("classes", {})
+        fillers = "|".join(map(re.escape, sorted(table.get("fillers", ()), key=_longest))) or "(?!)"
+        self._pieces = {
+            "#": _NUMBER,
+            " ": r"(?:\s+|[‐‑-])",
+            "'": "['’]",
+            "~": rf"(?:(?:{fillers})\s+){{0,2}}",
+        }
+
+    def beginnings(self, written: str) -> dict[str, str]:
+        """First words of a phrase, each with the expression of what follows it.
+
+        A first word may be a sign, "#" for digits, or a character where no spaces are written.
+        """
+        name = _CLASS.match(written)
+        begun = [word + written[name.end() :] for word in self._classes[name[2]]] if name else [written]
+        if written.startswith("#"):
+            begun += [amount + written[1:] for amount in _AMOUNTS]
+        found: dict[str, list[str]] = {}
+        for one in begun:
+            is_word = self.is_spaced and not _is_sign(one)
+            first = _FIRST.findall(one)[0] if is_word else one[0]
+            rest = self._expression(one[len(first) :], is_word=not _is_sign(one[-1]))
+            found.setdefault(first, []).append(_DIGITS_GO_ON + rest if first == "#" else rest)
+        return {first: f"(?:{'|'.join(rest)})" if rest[1:] else rest[0] for first, rest in found.items()}
+
+    def _expression(self, written: str, *, is_word: bool) -> str:
+        """What finds the rest of a phrase; an empty word of a class leaves out the space before it, too."""
+        literal, *classes = _CLASS.split(written)
+        pieces = [self._literal(literal)]
+        for space, name, literal in zip(classes[::3], classes[1::3], classes[2::3], strict=True):
+            words = sorted(filter(None, self._classes[name]), key=_longest)
+            listed = f"{self._literal(space)}(?:{'|'.join(map(self._literal, words))})"
+            pieces += (f"(?:{listed})?" if "" in self._classes[name] else listed, self._literal(literal))
+        return "".join(pieces) + (_AFTER_WORDS if self.is_spaced and is_word else "")
+
+    def _literal(self, text: str) -> str:
+        return (
+            "".join(self._pieces.get(one, re.escape(one)) for one in text)
+            if self.is_spaced
+            else re.escape(text)
+        )
+
+
+def _any_of(starting: Mapping[str, Sequence[_Pattern]], is_spaced: bool) -> str:
+    """What finds the places where a phrase begins: the character before it, and the phrase ahead.
+
+    Words are sorted by their first letters, so that few are tried at a place.
+    """
+    behind: list[str] = []
+    letters: dict[str, list[str]] = {}
+    for first, patterns in starting.items():
+        if not patterns:
+            continue
+        rest = f"(?:{'|'.join(dict.fromkeys(one.expression for one in patterns))})"
+        if is_spaced and _is_sign(first):
+            behind.append(f"(?<={re.escape(first)}){rest}")
+        elif first == "#":
+            behind.append(rf"\d+{rest}")
+        else:
+            letters.setdefault(first[0], []).append(re.escape(first[1:]) + rest)
+    listed = (f"{re.escape(letter)}(?:{'|'.join(rest)})" for letter, rest in letters.items())
+    ahead = "|".join([*behind, *listed])
+    if not is_spaced:
+        return f"(?={ahead})"
+    # The character before a word stands first, so that the search skips from one to the next.
+    signs = "".join(re.escape(first) for first in starting if _is_sign(first))
+    return f"(?:^|[{signs}{_BEFORE_WORDS}])(?={ahead})"
+
+
+def _longest(word: str) -> tuple[int, str]:
+    """Sorts the longest first: of alternatives the first that fits is taken."""
+    return -len(word), word
+
+
+def _is_sign(text: str) -> bool:
+    """Whether a phrase begins with a sign, or ends with one."""
+    return not text[0].isalnum() and text[0] not in "#~{}"
 
 
 @functools.cache
@@ -105,83 +223,29 @@ def tables() -> dict[str, Any]:
 
 
 def _phrases(table: Mapping[str, Any]) -> dict[str, Phrase]:
-    """Every phrase of a language, "~" and "#" in place, with what all its entries say together."""
-    classes = table.get("classes", {})
+    """Every phrase of a language as its rules write it, with what all its entries say together."""
     found: dict[str, Phrase] = {}
-    written: dict[str, Phrase] = {}
 
-    def at(phrase: str) -> Iterator[Phrase]:
-        for key in _expanded(phrase, classes):
-            written[key] = found.setdefault(key.replace("~", ""), Phrase([]))
-            yield written[key]
+    def at(written: str) -> Phrase:
+        return found.setdefault(_SPACES.sub(" ", written).strip().lower(), Phrase([]))
 
-    for phrase in table.get("pseudo", ()):
-        list(at(phrase))
+    for written in table.get("pseudo", ()):
+        at(written)
     for flag in FLAGS:
         entries = table.get(flag, {})
         for direction in get_args(Direction):
-            for phrase in entries.get(direction, ()):
-                for item in at(phrase):
-                    if (flag, direction) not in item.sets:
-                        item.sets.append((flag, direction))
+            for written in entries.get(direction, ()):
+                item = at(written)
+                if (flag, direction) not in item.sets:
+                    item.sets.append((flag, direction))
     stops: list[tuple[frozenset[Flag], bool, Iterable[str]]] = [
         (_ALL, False, table.get("stop", ())),
         (frozenset(), True, table.get("verbs", ())),
     ]
     stops += [(frozenset((flag,)), False, table.get(flag, {}).get("stop", ())) for flag in FLAGS]
     for flags, is_verb, phrases in stops:
-        for phrase in phrases:
-            for item in at(phrase):
-                item.is_verb |= is_verb
-                item.stops |= flags
-    return written
-
-
-def _expanded(phrase: str, classes: Mapping[str, Sequence[str]]) -> Iterator[str]:
-    """A phrase with each {class} replaced by each of its words, as keys."""
-    parts = re.split(r"\{(\w+)\}", phrase)
-    options = [[part] if place % 2 == 0 else classes[part] for place, part in enumerate(parts)]
-    for chosen in itertools.product(*options):
-        yield _SPACES.sub(" ", "".join(chosen)).strip().lower()
-
-
-def _expression(phrases: Iterable[str], fillers: str, spaced: bool) -> str:
-    """One expression that finds the longest phrase at each place; as a trie, few branches are tried."""
-    listed = sorted(phrases)
-    words = _trie(phrase for phrase in listed if phrase[0].isalnum() or phrase[0] == "#")
-    signs: dict[str, list[str]] = {}
-    for phrase in listed:
-        if not (phrase[0].isalnum() or phrase[0] == "#"):
-            signs.setdefault(phrase[0], []).append(phrase[1:])
-    pieces = {"#": _NUMBER, " ": r"(?:\s+|[‐‑-])", "'": "['’]", "~": fillers}
-    if not spaced:
-        return _branch(_trie(listed), pieces, "")
-    after = r"(?![\w‐‑-])"
-    branches = [
-        rf"(?<={re.escape(sign)}){_branch(_trie(rest), pieces, after)}" for sign, rest in signs.items()
-    ]
-    first = re.escape("".join(signs)) + _BEFORE_WORDS
-    # The character before a word stands first, so that the search skips from one to the next.
-    return rf"(?:^|[{first}])(?:{'|'.join([*branches, _branch(words, pieces, after)])})"
-
-
-def _trie(phrases: Iterable[str]) -> dict[str, Any]:
-    root: dict[str, Any] = {}
-    for phrase in phrases:
-        node = root
-        for character in phrase:
-            node = node.setdefault(character, {})
-        node[""] = {}
-    return root
-
-
-def _branch(node: Mapping[str, Any], pieces: Mapping[str, str], after: str, last: str = "") -> str:
-    """The expression of a node of the trie; `after` follows a phrase that ends in a letter or digit."""
-    options = [
-        pieces.get(character, re.escape(character)) + _branch(node[character], pieces, after, character)
-        for character in sorted(node, reverse=True)  # "~" before letters: it matches nothing as well
-        if character
-    ]
-    if "" in node:  # tried last, so that the longest phrase wins
-        options.append(after if last.isalnum() or last == "#" else "")
-    return options[0] if len(options) == 1 else f"(?:{'|'.join(options)})"
+        for written in phrases:
+            item = at(written)
+            item.is_verb |= is_verb
+            item.stops |= flags
+    return found
