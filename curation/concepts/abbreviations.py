@@ -65,6 +65,12 @@ _FUNCTION = _words(
 """Words no long form begins with."""
 
 
+_LATIN = re.compile(r"in\s(?:vitro|vivo|situ|utero|silico|ovo)\b", re.IGNORECASE)
+"""Terms that begin with such a word."""
+_DIGRAPH = re.compile(r"[oa]e|[œæ]", re.IGNORECASE)
+"""What British spelling begins a word with whose short form has the American letter: oestrogen (ER)."""
+
+
 @dataclass(frozen=True, slots=True)
 class Definition:
     """One short form and what it stands for, with offsets of both in the text that defines it."""
@@ -141,8 +147,10 @@ def _by_initials(short: str, text: str, floor: int, found: int, end: int) -> int
     words = list(_TOKEN.finditer(text, floor, end))
     for chosen in (words, [word for word in words if word.group() not in _FUNCTION]):
         last = chosen[-len(letters) :]
-        if [_fold(word.group()[0]) for word in last] == letters and last[0].group() not in _FUNCTION:
-            return min(found, last[0].start())
+        if [_fold(word.group()[0]) for word in last] == letters:
+            start = last[0].start()
+            if last[0].group() not in _FUNCTION or _LATIN.match(text, start):
+                return min(found, start)
     return found
 
 
@@ -209,12 +217,14 @@ def _align(short: str, text: str, floor: int, end: int) -> int | None:
         if at < floor:
             return None
     for start in range(at - 1, floor - 1, -1):
-        if _fold(text[start]) != letters[0] or (start > floor and text[start - 1].isalnum()):
+        if start > floor and text[start - 1].isalnum():
+            continue
+        if _fold(text[start]) != letters[0] and not (letters[0] == "e" and _DIGRAPH.match(text, start)):
             continue
         while start > floor and not text[start - 1].isspace() and text[start - 1] not in "/,":
             start -= 1
         word = _TOKEN.match(text, start, end)
-        if word is not None and word.group() not in _FUNCTION:
+        if word is not None and (word.group() not in _FUNCTION or _LATIN.match(text, start)):
             return start
     return None
 

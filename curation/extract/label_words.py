@@ -30,6 +30,7 @@ _SUPPLEMENT_WORD = rf"uppl(?:\.|ement(?:ary|al)?)?(?: [Oo]nline)? {_SUPPLEMENT_K
 _SUPPLEMENT = (
     r"Additional [Ff]iles?|additional [Ff]iles?|Multimedia Appendi(?:x|ces)|Appendi(?:x|ces)"
     rf"|S{_SUPPLEMENT_WORD}|s{_SUPPLEMENT_WORD}|Supplements?|supplements?"
+    r"|Supporting [Ii]nformation(?! S\d{1,3} [A-Z])|supporting information(?! S\d{1,3} [A-Z])"
     r"|Source [Dd]ata|source [Dd]ata"
     r"|Dataset|Data Sheets?|Data(?: [Ff]iles?)?(?= S\d)|Online Resources?|Anhang"
     r"|Anexos?|anexos?|Annexes?|annexes?|[Aa]nnex(?!\s\w+,?\s(?:of|to)\s(?:the\s)?[A-Z(])|Allegat[oi]"
@@ -87,6 +88,7 @@ _HEADS: Heads = tuple(
                 "Append",
                 "append",
                 "uppl",
+                "upporting ",
                 "ource d",
                 "ource D",
                 "Data",

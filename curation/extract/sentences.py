@@ -56,6 +56,13 @@ _FIRST_WORD = re.compile(r"\W*(\w+)")
 _DIGIT = re.compile(r"\d")
 _LETTER = re.compile(r"[^\W\d_¹²³⁰⁴-⁹₀-₉]")
 _MEASURED = re.compile(r"(?:\d\s?|/)[a-zA-Z.]+$")
+_LETTERED = re.compile(
+    r"(?:^|\s)(?!(?:and|the|with|from|for|that|his|her|our|thank|por|par|von|van|los|las|den|der|des)\s)"
+    r"[^\W\d_A-Z]{3,}[\s-][A-Z]$"
+)
+"""A capital that tells kinds of a thing apart, and is no initial: "group A.", "hepatitis B.", "factor V."."""
+_NO_NAME = re.compile(r"[^\W\d_][a-z]+(?:-[a-z]+)*(?:\s(?!et\s|and\s)[a-z]|(?<=ly),\s[a-z])")
+"""What goes on as a sentence does, not as a surname does: "Homozygosity rates", "Interestingly, most"."""
 _ENUMERATION = re.compile(r"(?:^|[.!?:;]\s|\()\(?(?:\d{1,2}|[a-z]|[ivx]{1,4})$")
 
 
@@ -96,8 +103,7 @@ def _is_boundary(text: str, found: re.Match[str]) -> bool:
     if text[found.end()].islower():  # by far the most frequent "no"
         return False
     following = _FIRST_WORD.match(text, found.end())
-    word = following.group(1) if following else ""
-    if not word or word[0].islower():
+    if following is None or (word := following.group(1))[0].islower():
         return False
     if text[found.start()] != "." or text[found.start() + 1] == ".":
         return True
@@ -107,7 +113,7 @@ def _is_boundary(text: str, found: re.Match[str]) -> bool:
     if word[0].isdigit() and len(before) == 1 and before.islower():  # "R v. 4.1"
         return False
     token = before.lower().rstrip(".")
-    near = text[max(0, found.start() - 12) : found.start()]
+    near = text[max(0, found.start() - 20) : found.start()]
     if token in _UNITS and word[0].isupper() and _MEASURED.search(near):
         return True
     if before == "no" and len(word) > 1 and word.lower() in _STARTERS:  # an answer, no number
@@ -115,6 +121,8 @@ def _is_boundary(text: str, found: re.Match[str]) -> bool:
     if token in _NEVER or _is_numbering(text, found.start(), near):
         return False
     is_initial = len(before) == 1 and before.isupper()
+    if is_initial and _LETTERED.search(near) and _NO_NAME.match(text, following.start(1)):
+        return True
     if token in _SOMETIMES or is_initial or ("." in token and not _DIGIT.search(token)):
         return word.lower() in _STARTERS
     return True

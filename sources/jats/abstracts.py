@@ -13,6 +13,9 @@ _ABBREVIATION_TYPE = re.compile(r"abbrev|acronym", re.IGNORECASE)
 _SHORT_LONG = re.compile(
     r"^(?P<short>[^\s,:;=]{1,20}(?: [^\s,:;=]{1,10})?)\s*(?:=|:|,|;|–|—| - )\s*(?P<long>.+)$"
 )
+_KEYWORDS = "kwd-group"
+_LEAD = re.compile(r"[^:,;]{3,30}:\s*")
+"""What such a section begins with: "Keywords:", in the article's language."""
 _FIGURES = frozenset(
     {"fig", "fig-group", "graphic", "media", "table-wrap", "supplementary-material", "object-id"}
 )
@@ -24,7 +27,7 @@ _CONTAINERS = frozenset(
 def _lines(element: Element) -> Iterator[str]:
     """Titles and paragraphs, one each, the title of the abstract itself ('Abstract') included."""
     for child in element:
-        if child.tag in _FIGURES or child.tag == "label":
+        if child.tag in _FIGURES or child.tag == "label" or child.get("sec-type") == _KEYWORDS:
             continue
         if child.tag in _CONTAINERS:
             yield from _lines(child)
@@ -93,7 +96,24 @@ def keywords(meta: Element | None) -> tuple[KeywordGroup, ...]:
                     terms=terms,
                 )
             )
-    return tuple(found)
+    return tuple(found) or tuple(_in_abstracts(meta))
+
+
+def _in_abstracts(meta: Element | None) -> Iterator[KeywordGroup]:
+    """Keywords as PMC's newer files have them: a paragraph of a section in the abstract, parted by commas."""
+    for abstract in meta.iterchildren("abstract", "trans-abstract") if meta is not None else ():
+        for section in abstract.iterfind(f".//sec[@sec-type='{_KEYWORDS}']"):
+            listed = " ".join(map(flatten, section.iter("p")))
+            lead = _LEAD.match(listed)
+            if lead and _ABBREVIATION_TYPE.search(lead.group()):
+                continue
+            listed = listed[lead.end() :] if lead else listed
+            terms = tuple(
+                word for part in re.split(";" if ";" in listed else ",", listed) if (word := part.strip(" ."))
+            )
+            if terms:
+                language = language_of(section) or language_of(abstract) or UNDETERMINED
+                yield KeywordGroup(language=language, type="", terms=tuple(dict.fromkeys(terms)))
 
 
 def _pair(short: str, long: str) -> str:
@@ -108,16 +128,17 @@ def _from_keyword(element: Element) -> str:
     return _pair(found.group("short"), found.group("long")) if found else ""
 
 
+def is_of_abbreviations(element: Element) -> bool:
+    """Whether a list, or what holds one, is of abbreviations: by its title, or a glossary without one."""
+    title = title_text(element.find("title"))
+    return bool(_ABBREVIATION_TYPE.search(title)) or (element.tag == "glossary" and not title)
+
+
 def _definition_lists(article: Element) -> Iterator[Element]:
-    """Lists of abbreviations: in a glossary, or under a title that says so."""
     for items in article.iter("def-list"):
-        for place in (items, items.getparent()):
-            title = "" if place is None else title_text(place.find("title"))
-            if place is not None and (
-                _ABBREVIATION_TYPE.search(title) or (place.tag == "glossary" and not title)
-            ):
-                yield items
-                break
+        parent = items.getparent()
+        if is_of_abbreviations(items) or (parent is not None and is_of_abbreviations(parent)):
+            yield items
 
 
 def abbreviations(article: Element, meta: Element | None) -> tuple[str, ...]:

@@ -14,6 +14,7 @@ from dataclasses import replace
 from schemas.article import ArticleFigure, ArticlePassage, ArticleTable, Box, RawArticle, Section
 from schemas.hashing import sha256_text
 from schemas.ids import element_id, figure_id, passage_id
+from sources.jats.abstracts import is_of_abbreviations
 from sources.jats.figures import (
     Kind,
     Media,
@@ -45,6 +46,7 @@ _NUMBERING = re.compile(r"(?:\d+(?:\.\d+)*[.)]|\d+(?:\.\d+)+|[IVX]{1,5}\.)\s+(?=
 # Old SciELO files carry the whole article as escaped HTML in one paragraph: markup is not running text.
 _HTML = re.compile(r"</(?:p|font|div|table|b|i|a)>", re.IGNORECASE)
 _CHILD_LABEL = re.compile(r"figure supplement|supplementary? figure|—\s*figure", re.IGNORECASE)
+_PULLED = re.compile(r"pull-?\s?quote", re.IGNORECASE)
 _GROUPS = frozenset({"fig-group", "figgrp"})
 _HOLDERS = _GROUPS | {"p", "caption", "list", "list-item", "disp-quote"}
 
@@ -69,7 +71,7 @@ class BodyReader:
             "app": self._section,
             "list": self._list,
             "list-item": self._list_item,
-            "def-list": self._list,
+            "def-list": self._definitions,
             "def-item": self._definition,
             "disp-quote": self._quote,
             "verse-group": self._lines,
@@ -171,6 +173,11 @@ class BodyReader:
         else:
             self._blocks(element, place)
 
+    def _definitions(self, element: Element, place: Place) -> None:
+        """A list of abbreviations is no running text: :func:`abbreviations` reads it."""
+        if not is_of_abbreviations(element):
+            self._list(element, place)
+
     def _definition(self, element: Element, place: Place) -> None:
         """One definition is one passage: `term: meaning`."""
         term = flatten(element.find("term"))
@@ -179,7 +186,9 @@ class BodyReader:
                 self._paragraph(paragraph, place, f"{term}: " if term else "")
 
     def _quote(self, element: Element, place: Place) -> None:
-        self._blocks(element, self._within(place, "quote"))
+        """A quotation; one pulled out of the article's own text says again what stands there."""
+        if not _PULLED.search(f"{element.get('content-type')} {element.get('specific-use')}"):
+            self._blocks(element, self._within(place, "quote"))
 
     def _lines(self, element: Element, place: Place) -> None:
         """Verse and preformatted text: the whole element is one passage."""

@@ -22,6 +22,10 @@ _SHORTEST = {
     "nld": "nl", "dut": "nl", "tur": "tr", "ara": "ar", "cat": "ca",
 }  # fmt: skip
 UNDETERMINED = "und"
+# Hyphen, no-break hyphen; soft hyphen, zero-width space, word joiner, byte order mark.
+_HYPHENS = (
+    ("\u2010", "-"), ("\u2011", "-"), ("\u00ad", ""), ("\u200b", ""), ("\u2060", ""), ("\ufeff", ""),
+)  # fmt: skip
 
 
 def local(element: Element) -> str:
@@ -29,9 +33,23 @@ def local(element: Element) -> str:
     return str(element.tag).rpartition("}")[2].rpartition(":")[2]
 
 
+def plain_hyphens(text: str) -> str:
+    """Text with one sign for the hyphen, and without signs that only say where a word may be parted.
+
+    Some publishers write every hyphen as U+2010: "PD‐1" would be another word than "PD-1", for readers of
+    bytes such as BM25 as for rules.
+    """
+    for odd, plain in _HYPHENS:
+        if odd in text:
+            text = text.replace(odd, plain)
+    return text
+
+
 def squeeze(text: str | None) -> str:
-    """White space of every kind (no-break and thin spaces too) collapsed to single spaces."""
-    return " ".join(text.split()) if text else ""
+    """White space of every kind (no-break and thin spaces too) collapsed to single spaces, plain hyphens."""
+    if not text:
+        return ""
+    return " ".join((text if text.isascii() else plain_hyphens(text)).split())
 
 
 def all_text(element: Element) -> str:

@@ -2,6 +2,7 @@
 
 Inline markup adds and removes no space, block children are separated by one, white space is collapsed while
 the offsets are counted: `text[start:end]` is always what the span encloses. Text and tail are read once.
+A line break that a file's layout puts between tags, as PMC's does, is no space where print has none.
 What is raised stays raised (10⁹/L, χ², e^−kt): flattened it would be another number.
 """
 
@@ -13,7 +14,7 @@ from operator import itemgetter
 
 from schemas.article import Emphasis, Xref
 from sources.jats.formula import linear
-from sources.jats.nodes import MATHML, Element, squeeze
+from sources.jats.nodes import MATHML, Element, plain_hyphens, squeeze
 
 _XREF, _EMPHASIS, _BLOCK, _FLOAT, _DROP, _FORMULA, _BREAK, _CHOICE, _RAISED = range(9)
 _EMPHASES = {
@@ -82,13 +83,13 @@ _EXTENT = itemgetter(0, 1)
 _SUPERSCRIPTS = str.maketrans("0123456789+-−–=()n", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁻⁼⁽⁾ⁿ")
 _HAS_FORM = re.compile(r"(?=.*[+\-−–n\d])[+\-−–=()n\d]+")
 """What Unicode can raise: a number with its sign, a charge."""
-_CITATIONS = re.compile(r"\d+(?:\s?[,;–-]\s?\d+)+")
+_CITATIONS = re.compile(r"\d+(?:(?:\s?[,;–-]\s?|\s)\d+)+")
 _CITED = re.compile(r"\d{1,3}(?:\s?[,;–-]\s?\d{1,3}|\s\d{1,3})*")
 """Numbers of a reference list."""
 _BIBLIOGRAPHIC = frozenset({"bibr", "ref"})
 """What JATS calls a pointer to a reference list, and what some call it."""
 _BEFORE_CITED = re.compile(
-    r"(?:(?:[^\W\d_](?<!\bref)(?<!\brefs)|[)\]’”\"'%])[.,;:]?|\d[.;:])\Z", re.IGNORECASE
+    r"(?:(?:[^\W\d_](?<!\bref)(?<!\brefs)|[)\]’”\"'%⁺⁻])[.,;:]?|\d[.;:])\Z", re.IGNORECASE
 )
 _CITED_BY_NAME = re.compile(r"\b(?:ref(?:erence)?s?|citations?|n(?:o|umber)s?)\W*\Z", re.IGNORECASE)
 """Words that make the number behind a space a word of the sentence: "see reference 15"."""
@@ -103,6 +104,8 @@ _SIGNS = {"TM": "™", "o": "º"}
 _RING, _DEGREES = frozenset("oO0º∘"), re.compile(r"[CF]\b")
 """What is raised for want of a degree sign, and what follows there."""
 _DASHES = frozenset("-–−")
+_ATTACHED = frozenset({"sub", "sup"})
+_CLOSING = re.compile(r"\s*[,;:)\]]|\s*\.(?!\d)")
 _CLOSED = frozenset(")]}%’”\"'")
 """What a block may end with, besides letters and digits, that is no stop."""
 _OPENING = "([{\"'“‘«/"
@@ -140,6 +143,8 @@ class Flow:
 
     def add(self, chunk: str) -> None:
         """Append characters, collapsing white space across calls."""
+        if not chunk.isascii():
+            chunk = plain_hyphens(chunk)
         if chunk.isprintable() and chunk and "  " not in chunk:  # its only white space is single plain spaces
             is_spaced = chunk[-1] == " "
             body = chunk[:-1] if is_spaced else chunk
@@ -170,8 +175,10 @@ class Flow:
         self.is_spaced = True
 
     def _inside(self, element: Element) -> None:
-        actions = self.actions
+        actions, is_raised = self.actions, self.is_raised
         waiting = element.text or ""  # plain inline markup only lengthens it: one `add` for many elements
+        if waiting and waiting[0] == "\n":  # the source's line, not the author's space
+            waiting = waiting.strip() if is_raised else "" if waiting.isspace() else waiting
         for child in element:
             action = actions.get(child.tag)
             if action is None and not len(child):
@@ -182,7 +189,10 @@ class Flow:
                     waiting = ""
                 self._marked(action, child)
             if tail := child.tail:
-                waiting += tail
+                if is_raised and "\n" in tail:
+                    tail = tail.strip()
+                if tail and (tail[0] != "\n" or not tail.isspace() or not _is_layout(child)):
+                    waiting += tail
         if waiting:
             self.add(waiting)
 
@@ -245,7 +255,7 @@ class Flow:
         if len(child):
             self._inside(child)
         elif text := child.text:
-            self.add(text)
+            self.add(text.strip() if "\n" in text else text)
         self.is_raised = False
         if piece == len(self.pieces):
             return
@@ -346,6 +356,19 @@ class Flow:
         """Inline markup in order of start, outer before inner."""
         marks = sorted(self.marks, key=lambda mark: (mark[0], -mark[1], mark[2]))
         return tuple(Emphasis(start=start, end=end, kind=kind) for start, end, kind in marks)  # type: ignore[arg-type]
+
+
+def _is_layout(child: Element) -> bool:
+    """Whether the line break behind an inline element is the file's layout: none was there in print.
+
+    So it is at the end of what holds it, before what is attached (x<sub>2</sub>) and before closing
+    punctuation. Between two other elements it may stand for a space.
+    """
+    following = child.getnext()
+    if following is None or following.tag in _ATTACHED:
+        return True
+    first = next((text for text in following.itertext() if text and not text.isspace()), "")
+    return bool(_CLOSING.match(first))
 
 
 def _raised_form(text: str, before: str) -> str:

@@ -19,6 +19,9 @@ def pairs(text: str) -> list[tuple[str, str]]:
     ("text", "short", "long"),
     [
         ("She had chronic kidney disease (CKD) for years.", "CKD", "chronic kidney disease"),
+        ("She had in vitro fertilisation (IVF) twice.", "IVF", "in vitro fertilisation"),
+        ("By fluorescence in situ hybridization (FISH).", "FISH", "fluorescence in situ hybridization"),
+        ("The oestrogen receptor (ER) was found.", "ER", "oestrogen receptor"),
         ("She had CKD (chronic kidney disease) for years.", "CKD", "chronic kidney disease"),
         ("A picture of non-small cell lung cancer [NSCLC] was seen.", "NSCLC", "non-small cell lung cancer"),
         ("Levels of tumor necrosis factor alpha (TNF-α) rose.", "TNF-α", "tumor necrosis factor alpha"),

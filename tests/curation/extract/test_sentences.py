@@ -17,6 +17,14 @@ from curation.extract.sentences import sentence_at, sentence_spans
         ("Smith et al. Reported it. Then more.", ["Smith et al. Reported it.", "Then more."]),
         ("By Smith et al. The patient died.", ["By Smith et al.", "The patient died."]),
         ("Glucose was 3.5 mg/dL. He left.", ["Glucose was 3.5 mg/dL.", "He left."]),
+        ("They had hepatitis B. Screening helps.", ["They had hepatitis B.", "Screening helps."]),
+        (
+            "All were of group A. Interestingly, some left.",
+            ["All were of group A.", "Interestingly, some left."],
+        ),
+        ("It was found by J. Roe and others.", ["It was found by J. Roe and others."]),
+        ("We thank S. Roe for help.", ["We thank S. Roe for help."]),
+        ("It was shown by group A. Roe et al. agree.", ["It was shown by group A. Roe et al. agree."]),
         (
             "Drugs, e.g. Aspirin, i.e. ASA. Dr. Roe vs. Dr. Doe.",
             ["Drugs, e.g. Aspirin, i.e. ASA.", "Dr. Roe vs. Dr. Doe."],

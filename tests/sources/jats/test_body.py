@@ -85,6 +85,17 @@ def test_kinds(read: Reader) -> None:
     assert [p.language for p in got.passages[-2:]] == ["", "fr"]
 
 
+def test_what_says_again_what_stands_elsewhere_is_left_out(read: Reader) -> None:
+    got = read(
+        "<def-list><title>Abbreviations</title><def-item><term>ECG</term><def><p>electrocardiogram</p></def>"
+        "</def-item></def-list><p>Said once.</p>"
+        "<disp-quote content-type='pull-quote'><p>Said once.</p></disp-quote>"
+        "<disp-quote content-type='block'><p>She said so.</p></disp-quote>"
+    )
+    assert texts(got) == [("paragraph", "Said once."), ("quote", "She said so.")]
+    assert got.abbreviations == ("ECG = electrocardiogram",)
+
+
 @pytest.mark.parametrize(
     "outside",
     [

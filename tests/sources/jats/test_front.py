@@ -122,6 +122,23 @@ def test_keywords_by_language_and_type_abbreviations_apart(read: Reader) -> None
     assert got.abbreviations == ("CT = computed tomography", "MRI = magnetic resonance imaging")
 
 
+def test_keywords_that_newer_files_hold_in_the_abstract(read: Reader) -> None:
+    listed = "<sec sec-type='kwd-group'><p><bold>{}:</bold> {}</p></sec>"
+    got = read(
+        meta="<abstract><sec><title>Aim</title><p>To see: why.</p></sec>"
+        + listed.format("Keywords", "gout, uric acid, PD\u20101")
+        + listed.format("Abbreviations", "CT, computed tomography")
+        + "</abstract><trans-abstract xml:lang='pt'><p>Ver.</p>"
+        + listed.format("Palavras-chave", "gota; ácido úrico, sérico")
+        + "</trans-abstract>"
+    )
+    assert [abstract.text for abstract in got.abstracts] == ["Aim\nTo see: why.", "Ver."]
+    assert [(group.language, group.terms) for group in got.keywords] == [
+        ("und", ("gout", "uric acid", "PD-1")),
+        ("pt", ("gota", "ácido úrico, sérico")),
+    ]
+
+
 TITLE = "<title-group><article-title>{}</article-title></title-group>"
 LINK = '<related-article related-article-type="{}" ext-link-type="{}" xlink:href="{}"/>'
 

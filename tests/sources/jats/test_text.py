@@ -112,6 +112,7 @@ def test_formulas_are_one_readable_line(inner: str, text: str) -> None:
     [
         ("household@42@, oil.@2@,@3@, @4@–@6@ Then", "household⁴², oil.²,³, ⁴–⁶ Then"),
         ("malaria@5@@6@@7@ makes", "malaria⁵ ⁶ ⁷ makes"),
+        ("CD11b<sup>+</sup>.@15@ Cells", "CD11b⁺.¹⁵ Cells"),
         ("(30 %)@29@. In cohorts,@42 43@ as", "(30 %)²⁹. In cohorts,⁴² ⁴³ as"),
         ("seen [@1@,@2@] (@3@–@5@) by Wu @8@", "seen [1,2] (3–5) by Wu ⁸"),
         (
@@ -142,11 +143,49 @@ def test_flat_numbers_of_references_behind_a_word_are_raised(inner: str, text: s
     [
         ("in ages 31<sup>-</sup>32 of Cl<sup>-</sup>", "in ages 31-32 of Cl⁻"),
         ("<sup><xref ref-type='bibr' rid='R'>8</xref></sup>One man, <sup>18</sup>F", "⁸ One man, 18F"),
+        ("die.<xref ref-type='bibr' rid='R'><sup>4 5</sup></xref> Men", "die.⁴ ⁵ Men"),
         ("men<sup>a </sup>and <sup>b</sup>women", "men^a and b women"),
     ],
 )
 def test_what_is_raised_keeps_its_place_and_the_space_beside_it(inner: str, text: str) -> None:
     assert running_text(node(inner)).text == text
+
+
+@pytest.mark.parametrize(
+    ("inner", "text"),
+    [
+        (
+            "cost<sup>\n<xref ref-type='bibr'>1</xref>,\n <xref ref-type='bibr'>2</xref>\n</sup>. The",
+            "cost¹,². The",
+        ),
+        (
+            "<named-content>\n<italic>E. coli</italic>\n</named-content>, (<xref>\n<bold>Table 1</bold>\n</xref>)",
+            "E. coli, (Table 1)",
+        ),
+        ("<italic>I</italic>\n<sup>2</sup> and <italic>V</italic>\n<sub>max</sub>", "I² and Vmax"),
+        (
+            "10<sup>\n  9\n</sup>/L, seen<sup>\n (\n<xref ref-type='bibr' rid='R'>15</xref>\n )\n</sup>",
+            "10⁹/L, seen⁽¹⁵⁾",
+        ),
+        (
+            "Fig. <xref>2</xref>\n<bold>, left)</bold> of <italic>a</italic>\n<bold>b</bold>",
+            "Fig. 2, left) of a b",
+        ),
+        (
+            "P <italic>=</italic>\n<bold>.05</bold> (<italic>Wu</italic>\n<xref>2005</xref>)",
+            "P = .05 (Wu 2005)",
+        ),
+        ("line\nbreaks in\n<italic>text\n</italic>are spaces", "line breaks in text are spaces"),
+    ],
+)
+def test_line_breaks_of_the_layout_are_no_spaces(inner: str, text: str) -> None:
+    assert running_text(node(inner)).text == text
+
+
+def test_one_hyphen_and_nothing_that_cannot_be_seen() -> None:
+    read = running_text(node("PD\u20101, TGF\u2011β, soft\u00adware, a\u200bb\ufeff, 1\u20132 \u2212 3"))
+    assert read.text == "PD-1, TGF-β, software, ab, 1\u20132 \u2212 3"
+    assert flatten(node("meta\u2010analysis")) == "meta-analysis"
 
 
 def test_nested_floats_wait_in_document_order() -> None:
