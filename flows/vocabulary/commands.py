@@ -99,10 +99,21 @@ def mesh_reading(path: Path, *, release: str = "") -> Reading:
 
 
 def babelon_readings(paths: Sequence[Path], *, release: str = "") -> list[Reading]:
-    """Translations, one source per language; a folder means its .tsv files."""
+    """Translations, one source per language; a folder means its .tsv files.
+
+    Raises:
+        UsageError: no such file, or none in a folder.
+    """
     files: dict[tuple[str, str], list[Path]] = {}
     for place in paths:
-        for path in sorted(place.glob("*.tsv")) if place.is_dir() else [_existing(place)]:
+        found = sorted(place.glob("*.tsv")) if place.is_dir() else [_existing(place)]
+        if not found:
+            raise UsageError(
+                "no babelon table (.tsv) in this folder",
+                file=str(place),
+                hint="name the folder that has them",
+            )
+        for path in found:
             files.setdefault(babelon.language_of(path), []).append(path)
     return [_babelon(of, language, tuple(found), release) for (of, language), found in sorted(files.items())]
 

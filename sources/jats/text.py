@@ -367,8 +367,8 @@ def _is_layout(child: Element) -> bool:
     following = child.getnext()
     if following is None or following.tag in _ATTACHED:
         return True
-    first = next((text for text in following.itertext() if text and not text.isspace()), "")
-    return bool(_CLOSING.match(first))
+    text = next((str(text) for text in following.itertext() if text and not text.isspace()), "")
+    return _CLOSING.match(text) is not None
 
 
 def _raised_form(text: str, before: str) -> str:

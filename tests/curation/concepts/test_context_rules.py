@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import pytest
 
 from curation.concepts.context_rules import Lexicon, tables
@@ -20,7 +23,7 @@ TABLE = {
 }
 
 
-def found(text: str, table: dict[str, object] = TABLE) -> list[str]:
+def found(text: str, table: Mapping[str, Any] = TABLE) -> list[str]:
     return [text[start:end] for start, end, _ in Lexicon(table).hits(text, 0, len(text))]
 
 

@@ -414,6 +414,8 @@ def test_the_commands_print_text_or_json_and_dry_runs_write_nothing(
         assert json.loads(capsys.readouterr().out)
     with pytest.raises(UsageError):
         command("add", "babelon", *there)
+    with pytest.raises(UsageError, match="no babelon table"):
+        command("add", "babelon", str(tmp_path), *there)  # its tables are a folder deeper
     with pytest.raises(cyclopts.CycloptsError):
         command("add", "nonsense", *there)
 

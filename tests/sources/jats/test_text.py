@@ -159,8 +159,8 @@ def test_what_is_raised_keeps_its_place_and_the_space_beside_it(inner: str, text
             "cost¹,². The",
         ),
         (
-            "<named-content>\n<italic>E. coli</italic>\n</named-content>, (<xref>\n<bold>Table 1</bold>\n</xref>)",
-            "E. coli, (Table 1)",
+            "<named-content>\n<italic>E. coli</italic>\n</named-content>, (<xref>\n<bold>T1</bold>\n</xref>)",
+            "E. coli, (T1)",
         ),
         ("<italic>I</italic>\n<sup>2</sup> and <italic>V</italic>\n<sub>max</sub>", "I² and Vmax"),
         (
