@@ -14,7 +14,7 @@ from curation.concepts.abbreviations import definitions
 from curation.concepts.english import participle_root
 from curation.concepts.hashes import COMMA_AFTER, sequence_hash
 from curation.concepts.laboratory import ways_of_value
-from curation.concepts.normalise import Language, Word
+from curation.concepts.normalise import GREEK_LETTERS, Language, Word
 from curation.concepts.scripts import COMMA, HYPHEN, gap_class, is_unspaced, split
 
 LONGEST = 16
@@ -177,7 +177,8 @@ def _longest(words: Sequence[Word]) -> int:
 def _gate(name: str, words: Sequence[str], language: Language) -> int | None:
     """Flags that limit how a name is matched; None when it is not matched at all.
 
-    Names of one or two letters and everyday words say too little, unless capitals set them apart.
+    Names of one or two letters, everyday words and Greek letters say too little, unless capitals set them
+    apart: the χ of a test names nothing.
     """
     if not words or len(words) > 4:
         return 0 if words else None
@@ -193,7 +194,9 @@ def _gate(name: str, words: Sequence[str], language: Language) -> int | None:
         return None
     if len(words) == 1:
         word = language.word(words[0])
-        if word.folded in language.stop or _is_everyday(word.folded, language):
+        if word.folded in language.stop or word.folded in GREEK_LETTERS:
+            return None
+        if _is_everyday(word.folded, language):
             return None
         # "Falls" are accidents, but what "will" do is not in "Wills".
         return NUMBERED if _is_everyday(word.inflection, language) else 0

@@ -151,6 +151,7 @@ def test_a_way_of_writing_a_name_is_found(
         ("Spinal lipoma", "between the spinal cord and the lipoma"),
         ("Cell number", "cells of the stroma and the number of vessels"),
         ("Renal anemia", "renal failure was treated and anemia"),
+        ("chi", "by χ test, χ2 = 3, Chi-square and chi"),
     ],
 )
 def test_what_only_looks_like_a_name_is_not_found(matcher: Open, name: str, text: str) -> None:
