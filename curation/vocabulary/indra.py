@@ -97,8 +97,8 @@ def _is_short_form(name: str, names: Iterable[str]) -> bool:
 def _shortens(short: str, name: str) -> bool:
     """Whether a word is made of letters of a name of several words, in order, two of which begin words.
 
-    'chi' is made so of 'congenital hyperinsulinism', 'gist' of 'gastrointestinal stromal tumor'. A word of the
-    name ('lupus', of 'lupus erythematosus'), or the beginning of one, is none.
+    'chi' is made so of 'congenital hyperinsulinism', 'gist' of 'gastrointestinal stromal tumor'. A word of
+    the name ('lupus', of 'lupus erythematosus'), or the beginning of one, is none.
     """
     words = _WORD.findall(name.lower())
     if len(words) < 2 or any(word.startswith(short) for word in words):
