@@ -24,9 +24,12 @@ PREFERRED, CASED, VARIANT, PARTIAL, LOOSE, COMMAS, BLOOD, NUMBERED = 1, 2, 4, 8,
 """Flags of an index row: a label; matched in its own capitals only; reached by another key than its own; by
 one that leaves a word out; a synonym said to be broader, narrower or related; a name with commas; one
 reached by a key that leaves out that a value is one of blood; matched in its own number only."""
+AS_NOUN = CASED | NUMBERED
+"""An everyday word that is a disorder's label ("burn"): matched in any case, where the text has a noun."""
 LOOSE_TYPES = frozenset({"BROAD", "NARROW", "RELATED"})
 PERMUTED = "PM"
 """Term type of a name that is another of its concept with its words in another order."""
+_SHORTEST_NOUN = 3
 _TAG = re.compile(
     r"\s*(?:,?\s+NOS|\s\((?:disorder|finding|diagnosis|procedure|situation|morphologic abnormality|"
     r"body structure|substance|product|organism|event|observable entity|qualifier value|disease|"
@@ -67,12 +70,21 @@ class Analysis(NamedTuple):
     form_order: int
 
 
-def analyse(name: str, language: Language) -> Analysis | None:
-    """How a name is looked up; None when it says too little to be matched, or is too long."""
+def analyse(name: str, language: Language, *, is_disorder: bool = False) -> Analysis | None:
+    """How a name is looked up; None when it says too little to be matched, or is too long.
+
+    Args:
+        name: as the vocabulary writes it.
+        language: its language.
+        is_disorder: whether it is the label of a disorder, which may be an everyday word.
+    """
     name = _spelled_out(name)
     parts = split(name)
     written = parts[1::2]
     flags = _gate(name, written, language)
+    if flags is None and is_disorder and len(written) == 1 and len(name) > _SHORTEST_NOUN:
+        word = language.word(written[0]).folded
+        flags = AS_NOUN if word not in language.stop and _is_everyday(word, language) else None
     if flags is None:
         return None
     words = language.words(written)

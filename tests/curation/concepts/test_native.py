@@ -285,6 +285,28 @@ def test_suppressed_names_are_left_out(tmp_path: Path) -> None:
     assert open_index(tmp_path / "index").find("asthma") == []
 
 
+DISORDER = ConceptType(concept="T:1", semantic_type="T037", group="DISO", rule="test")
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["burn patients", "Burn injuries", "a [burn] of the hand", "Music in Burn Patients", "first-degree burn"],
+)
+def test_an_everyday_word_that_is_a_disorder_is_met_as_a_noun(matcher: Open, text: str) -> None:
+    read = matcher("1=burn", "1~Burns", types=[DISORDER]).find(text.replace("[", "").replace("]", ""))
+    assert [(match.concept, match.rule) for match in read] == [("T:1", "exact")]
+
+
+@pytest.mark.parametrize("text", ["to burn wood", "they burn patients", "burn rate", "muscles burn"])
+def test_an_everyday_word_that_is_a_disorder_is_no_verb(matcher: Open, text: str) -> None:
+    assert found(matcher("1=burn", types=[DISORDER]), text) == []
+
+
+def test_an_everyday_word_is_a_name_of_disorders_alone(matcher: Open) -> None:
+    assert found(matcher("1=burn"), "a burn of the hand") == []
+    assert found(matcher("1~burn", types=[DISORDER]), "a burn of the hand") == []
+
+
 def test_an_ambiguous_name_goes_to_what_the_text_speaks_of(matcher: Open) -> None:
     names = ("1=Cold", "2=Cold", "2~Low temperature", "3=Cough", "4=Ice")
     types = [
