@@ -11,7 +11,8 @@ from curation.concepts.persons import is_person
 
 _BEFORE_NOUN = re.compile(
     r"(?:\b(?:an?|the|this|each|every|any|no|of|in|for|with|without|from|by|after|following|due to|"
-    r"related to|(?:severe|major|minor|deep|large|extensive|pa?ediatric)|\w+(?:al|ic|ous))|[ ‐‑-]degree|[-‐‑]thickness)\s+\Z",
+    r"related to|severe|major|minor|deep|large|extensive|\w+(?:al|ic|ous))"
+    r"|[ ‐‑-]degree|[ ‐‑-]thickness)\s+\Z",
     re.IGNORECASE,
 )
 _BEFORE_VERB = re.compile(
