@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from operator import itemgetter
 from typing import Any
 
+from curation.concepts.context_borders import Borders
 from curation.concepts.context_rules import FLAGS, Direction, Flag, Hit, Lexicon, Phrase, tables
 from curation.concepts.predicates import is_denied, stated_from
 from curation.extract.sentences import sentence_spans
@@ -48,6 +49,7 @@ _NEAR_WORDS = 5
 _BEFORE = re.compile(r"(?:[^\s,;:()]+\s+){0,3}[^\s,;:()]*\s*$")
 _ALNUM = re.compile(r"[^\W_]")
 _ASIDE = re.compile(r"[(（][^()（）]{20,400}(?:[)）]|$)")
+_PARTICIPLE = re.compile(r"\s+(\w+ed)\b")
 _NOTHING = Phrase([])
 
 
@@ -62,6 +64,8 @@ class ContextRules:
         """
         self._lexicon = Lexicon(table)
         self._joints: tuple[str, ...] = tuple(table.get("joints", (",",)))
+        self._borders = Borders(table)
+        self._events = frozenset(table.get("events", ()))
         near_stop = "|".join(map(re.escape, table.get("near_stop", ()))) or r"(?!)"
         self._near = re.compile(rf"(?:\s*(?!(?:{near_stop})\b)[^\s,;:()]+){{0,{_NEAR_WORDS}}}")
 
@@ -92,6 +96,8 @@ class ContextRules:
             hits = list(self._lexicon.hits(lowered, start, end))
             if not any(phrase.sets for _, _, phrase in hits):
                 continue
+            if self._events:
+                hits = [hit for hit in hits if not self._is_of_work(lowered, hit)]
             inside = [spans[index] for index in order[first:at]]
             hits = [hit for hit in hits if not _is_within(hit, inside)]
             brackets = _BRACKETS.finditer(lowered, start, end)
@@ -102,6 +108,14 @@ class ContextRules:
                 contexts[index] = _context(spans[index], scopes)
         return contexts
 
+    def _is_of_work(self, lowered: str, hit: Hit) -> bool:
+        """Whether "previously" tells when work was done ("previously activated cells"), not of a past."""
+        start, end, _ = hit
+        if not lowered.startswith("previously", start) or end - start > len("previously"):
+            return False
+        done = _PARTICIPLE.match(lowered, end)
+        return done is not None and done[1] not in self._events
+
     def _scopes(self, lowered: str, start: int, end: int, hits: Sequence[Hit]) -> dict[Flag, list[Span]]:
         scopes: dict[Flag, list[Span]] = {}
         for index, (hit_start, hit_end, phrase) in enumerate(hits):
@@ -109,7 +123,10 @@ class ContextRules:
             for flag, direction in phrase.sets:
                 spans = scopes.setdefault(flag, [])
                 if direction in ("forward", "phrase", "near") or (direction == "around" and is_first):
-                    limit = self._end_of_scope(lowered, end, hits, index, flag, direction)
+                    last = end
+                    if flag == "negated" and direction == "phrase":
+                        last = self._borders.last(lowered, hit_start, hit_end, end, is_first=bool(is_first))
+                    limit = self._end_of_scope(lowered, last, hits, index, flag, direction)
                     if direction == "near" and (near := self._near.match(lowered, hit_end, limit)):
                         limit = near.end()
                     if direction == "phrase":

@@ -24,6 +24,7 @@ from schemas.vocabulary import ConceptName, ConceptType
 PARTITIONS = 256
 _FLUSH = 400_000
 FORMAT = 1
+_DISORDERS = "DISO"
 Row = tuple[int, int, int, str, str, int, int]
 """Key, flags, group, concept, name, hash of its words, hash of its forms."""
 
@@ -70,9 +71,9 @@ class _Spill:
 class _Collector:
     """Turns names into rows, tokens and words, each spilled by its hash."""
 
-    def __init__(self, folder: Path, groups: Mapping[str, int]) -> None:
+    def __init__(self, folder: Path, groups: Mapping[str, int], disorders: int) -> None:
         self.rows, self.tokens, self.words = (_Spill(folder, kind) for kind in ("rows", "tokens", "words"))
-        self.groups = groups
+        self.groups, self._disorders = groups, disorders
         self.languages: set[str] = set()
         self._known_words: set[tuple[str, str]] = set()
         self._longest: dict[int, int] = {}
@@ -81,7 +82,8 @@ class _Collector:
         if item.is_suppressed or item.term_type == analysis.PERMUTED:
             return
         language = language_of(base_language(item.language))
-        found = analysis.analyse(item.name, language)
+        is_disorder = item.is_preferred and self.groups.get(item.concept) == self._disorders
+        found = analysis.analyse(item.name, language, is_disorder=is_disorder)
         if found is None:
             return
         flags = found.flags | (analysis.PREFERRED if item.is_preferred else 0)
@@ -151,7 +153,8 @@ def build_index(
     destination.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=destination.parent, prefix=".index-") as scratch:
         folder = Path(scratch)
-        collector = _Collector(folder, {concept: codes[group] for concept, group in groups.items()})
+        numbered = {concept: codes[group] for concept, group in groups.items()}
+        collector = _Collector(folder, numbered, codes.get(_DISORDERS, -1))
         for item in read_names(names) if isinstance(names, Path) else names:
             collector.add(item)
         collector.close()

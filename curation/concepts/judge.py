@@ -10,7 +10,7 @@ import functools
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from curation.concepts.names import CASED, LOOSE, NUMBERED, PARTIAL, PREFERRED, VARIANT
+from curation.concepts.names import AS_NOUN, CASED, LOOSE, NUMBERED, PARTIAL, PREFERRED, VARIANT
 from curation.concepts.normalise import ADJECTIVE, Language, Word, language_of
 from curation.concepts.scripts import COMMAS, is_katakana, is_unspaced, split
 from schemas.concept import MatchRule
@@ -104,6 +104,8 @@ def judge(
         goes_on: whether the phrase goes on after it: "inflammatory bowel [disease]".
         is_said: whether it is an adjective said of a person: "hypotonic" names "hypotonia".
     """
+    if flags & AS_NOUN == AS_NOUN:
+        return ("exact", EXACT - penalty_of(flags)) if found.casefold() == name.casefold() else None
     if flags & CASED:
         bare = _bare(name)
         short = _ACRONYM * max(0, 4 - len(bare))

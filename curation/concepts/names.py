@@ -14,7 +14,7 @@ from curation.concepts.abbreviations import definitions
 from curation.concepts.english import participle_root
 from curation.concepts.hashes import COMMA_AFTER, sequence_hash
 from curation.concepts.laboratory import ways_of_value
-from curation.concepts.normalise import Language, Word
+from curation.concepts.normalise import GREEK_LETTERS, Language, Word
 from curation.concepts.scripts import COMMA, HYPHEN, gap_class, is_unspaced, split
 
 LONGEST = 16
@@ -24,9 +24,12 @@ PREFERRED, CASED, VARIANT, PARTIAL, LOOSE, COMMAS, BLOOD, NUMBERED = 1, 2, 4, 8,
 """Flags of an index row: a label; matched in its own capitals only; reached by another key than its own; by
 one that leaves a word out; a synonym said to be broader, narrower or related; a name with commas; one
 reached by a key that leaves out that a value is one of blood; matched in its own number only."""
+AS_NOUN = CASED | NUMBERED
+"""An everyday word that is a disorder's label ("burn"): matched in any case, where the text has a noun."""
 LOOSE_TYPES = frozenset({"BROAD", "NARROW", "RELATED"})
 PERMUTED = "PM"
 """Term type of a name that is another of its concept with its words in another order."""
+_SHORTEST_NOUN = 3
 _TAG = re.compile(
     r"\s*(?:,?\s+NOS|\s\((?:disorder|finding|diagnosis|procedure|situation|morphologic abnormality|"
     r"body structure|substance|product|organism|event|observable entity|qualifier value|disease|"
@@ -67,12 +70,21 @@ class Analysis(NamedTuple):
     form_order: int
 
 
-def analyse(name: str, language: Language) -> Analysis | None:
-    """How a name is looked up; None when it says too little to be matched, or is too long."""
+def analyse(name: str, language: Language, *, is_disorder: bool = False) -> Analysis | None:
+    """How a name is looked up; None when it says too little to be matched, or is too long.
+
+    Args:
+        name: as the vocabulary writes it.
+        language: its language.
+        is_disorder: whether it is the label of a disorder, which may be an everyday word.
+    """
     name = _spelled_out(name)
     parts = split(name)
     written = parts[1::2]
     flags = _gate(name, written, language)
+    if flags is None and is_disorder and len(written) == 1 and len(name) > _SHORTEST_NOUN:
+        word = language.word(written[0]).folded
+        flags = AS_NOUN if word not in language.stop and _is_everyday(word, language) else None
     if flags is None:
         return None
     words = language.words(written)
@@ -177,7 +189,8 @@ def _longest(words: Sequence[Word]) -> int:
 def _gate(name: str, words: Sequence[str], language: Language) -> int | None:
     """Flags that limit how a name is matched; None when it is not matched at all.
 
-    Names of one or two letters and everyday words say too little, unless capitals set them apart.
+    Names of one or two letters, everyday words and Greek letters say too little, unless capitals set them
+    apart: the χ of a test names nothing.
     """
     if not words or len(words) > 4:
         return 0 if words else None
@@ -193,7 +206,9 @@ def _gate(name: str, words: Sequence[str], language: Language) -> int | None:
         return None
     if len(words) == 1:
         word = language.word(words[0])
-        if word.folded in language.stop or _is_everyday(word.folded, language):
+        if word.folded in language.stop or word.folded in GREEK_LETTERS:
+            return None
+        if _is_everyday(word.folded, language):
             return None
         # "Falls" are accidents, but what "will" do is not in "Wills".
         return NUMBERED if _is_everyday(word.inflection, language) else 0

@@ -19,8 +19,9 @@ from curation.concepts.judge import EXACT, FORM, REORDERED, TYPO, cuts_katakana,
 from curation.concepts.laboratory import is_in_blood
 from curation.concepts.lexicon import Lexicon
 from curation.concepts.matcher import Match
-from curation.concepts.names import BLOOD, CASED
+from curation.concepts.names import AS_NOUN, BLOOD, CASED
 from curation.concepts.normalise import base_language, language_of, rules
+from curation.concepts.nouns import is_noun
 from curation.concepts.persons import is_said_of_person
 from curation.concepts.scripts import gap_class, is_unspaced
 from curation.concepts.storage import IndexFile
@@ -223,6 +224,8 @@ class NativeMatcher:
         first, last = batch.around(start, end)
         beside = text[first:last], start - first, end - first
         if self._flags[row] & BLOOD and not is_in_blood(words, *beside):
+            return None
+        if self._flags[row] & AS_NOUN == AS_NOUN and not is_noun(*beside):
             return None
         is_said = code == "en" and words.isalpha() and self._is_said(words, *beside)
         goes_on = code == "en" and _goes_on(batch, end)

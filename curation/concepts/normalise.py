@@ -37,6 +37,8 @@ _GREEK = {
     "θ": "theta", "κ": "kappa", "λ": "lambda", "μ": "mu", "ν": "nu", "ξ": "xi", "π": "pi", "ρ": "rho",
     "σ": "sigma", "τ": "tau", "φ": "phi", "χ": "chi", "ψ": "psi", "ω": "omega",
 }  # fmt: skip
+GREEK_LETTERS = frozenset(_GREEK.values())
+"""Names of Greek letters: as signs of statistics and of parts of names they are no names themselves."""
 _LETTERS = str.maketrans({"œ": "oe", "æ": "ae", "ø": "o", "ł": "l", "đ": "d", "ı": "i", "’": "'", "ß": "ss"})
 ADJECTIVE = re.compile(r"(?:al|ic|ar|ous|ive|ary|ed|oid|ac)$")
 """Endings of words that mostly stand before a noun."""
@@ -54,7 +56,7 @@ ROMAN_LETTER = {"i": "1", "v": "5", "x": "10"}
 """Numbers only after a word that counts: 'type I', 'stage V'."""
 
 
-RULES = 6
+RULES = 7
 """Version of the code that makes forms of words; the lists it reads are hashed."""
 
 

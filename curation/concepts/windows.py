@@ -16,7 +16,7 @@ import numpy.typing as npt
 from curation.concepts.hashes import Sequences
 from curation.concepts.laboratory import CHANGES, is_of_blood
 from curation.concepts.lexicon import ARTICLE, CONJUNCTION, CONTENT, HEAVY, LIGHT, UNKNOWN, Lexicon
-from curation.concepts.names import CASED, COMMAS, LONGEST_UNSPACED, NUMBERED
+from curation.concepts.names import AS_NOUN, CASED, COMMAS, LONGEST_UNSPACED, NUMBERED
 from curation.concepts.normalise import ADJECTIVE, ROMAN_LETTER
 from curation.concepts.persons import is_person
 from curation.concepts.predicates import PARTS, is_listed, verb_of
@@ -214,7 +214,7 @@ class Windows:
             rules[inverted[(self._flags[some] & COMMAS) == 0]] = REFUSED
             rules[inverted[rotated & is_light[inverted]]] = ROTATED
         rules[is_light & (self._forms[rows] == sequences.of(first, last))] = SAME_FORMS
-        rules[(self._flags[rows] & NUMBERED) > 0] = REFUSED
+        rules[(self._flags[rows] & AS_NOUN) == NUMBERED] = REFUSED
         rules[is_plain & (self._words[rows] == words)] = SAME_WORDS
         return rules
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -74,26 +74,54 @@ def read(path: Path, sha256: str, source: str, release: str) -> Rows:
     yield from by_hierarchy(dict(sorted(parents.items())))
 
 
-def _is_short_form(name: str, initials: Iterable[str]) -> bool:
+def _is_short_form(name: str, names: Iterable[str]) -> bool:
     """Whether a synonym is two to five capitals and digits, small letters apart: 'CD', 'NS5', 'aHUS'.
 
     Mondo has 8,000 of them (Cowden disease is 'CD', a breast sarcoma 'PBS'); in a text that does not define
-    them most mean something else. Those that are words are written small there ('gave', 'dish', 'men'):
-    they are told by the initials of the concept's other names.
+    them most mean something else. Those that are words are written small there ('gave', 'dish', 'chi'):
+    they are told by the concept's other names, which they shorten.
+
+    Args:
+        name: a synonym.
+        names: all names of its concept.
     """
     if len(name) > _LONGEST:
         return False
     if name.islower() and name.isalpha():
-        return any(name in those for those in initials)
+        return any(_shortens(name, other) for other in names)
     capitals = sum(letter.isupper() or letter.isdigit() for letter in name)
     small = sum(letter.islower() for letter in name)
     return capitals > 1 and small < capitals and not any(map(str.isspace, name))
 
 
-def _initials(name: str) -> str:
-    """First letters of the words of a name, small; '' of a single word."""
-    words = _WORD.findall(name)
-    return "".join(word[0] for word in words).lower() if len(words) > 1 else ""
+def _shortens(short: str, name: str) -> bool:
+    """Whether a word is made of letters of a name of several words, in order, two of which begin words.
+
+    'chi' is made so of 'congenital hyperinsulinism', 'gist' of 'gastrointestinal stromal tumor'. A word of
+    the name ('lupus', of 'lupus erythematosus'), or the beginning of one, is none.
+    """
+    words = _WORD.findall(name.lower())
+    if len(words) < 2 or any(word.startswith(short) for word in words):
+        return False
+    return _is_made_of(short, words)
+
+
+def _is_made_of(short: str, words: Sequence[str], begun: int = 0) -> bool:
+    """Whether the letters stand in the words in order, each word used begins with one, and two are used."""
+    if not short:
+        return begun > 1
+    for place, word in enumerate(words):
+        if word[0] != short[0]:
+            continue
+        used = 1  # letters of this word: its first, then any that follow in order
+        lengths = [used]
+        at = 1
+        while used < len(short) and (at := word.find(short[used], at) + 1):
+            used += 1
+            lengths.append(used)
+        if any(_is_made_of(short[length:], words[place + 1 :], begun + 1) for length in reversed(lengths)):
+            return True
+    return False
 
 
 def _term(term: Mapping[str, Any], source: str) -> Iterator[Row]:
@@ -102,10 +130,10 @@ def _term(term: Mapping[str, Any], source: str) -> Iterator[Row]:
     yield ConceptName(
         concept=concept, name=label, source=source, term_type="PT", tier=tier, is_preferred=True
     )
-    initials = [_initials(name) for name in (label, *term.get("synonyms", ()))]
+    names = [label, *term.get("synonyms", ())]
     for name in term.get("synonyms", ()):
         if (synonym := name.strip()) and synonym != label:
-            is_short = _is_short_form(synonym, initials)
+            is_short = _is_short_form(synonym, names)
             yield ConceptName(
                 concept=concept,
                 name=synonym,

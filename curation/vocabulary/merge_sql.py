@@ -103,6 +103,48 @@ NAMESAKES = f"""
 no other disorder of either vocabulary has it."""
 
 
+LOST_SCOPES = ("MONDO", "DOID")
+"""Sources of which we have synonyms without their scopes: broader and related ones stand among the exact."""
+THINGS = ("ANAT", "CHEM", "CONC", "DEVI", "GEOG", "LIVB", "OBJC", "OCCU", "PHEN", "PROC")
+"""Semantic groups of what is no disorder; behaviour and physiology (ACTI, PHYS) often are one."""
+_LOST_SCOPES = "(" + ", ".join(f"'{item}'" for item in LOST_SCOPES) + ")"
+_THINGS = "(" + ", ".join(f"'{item}'" for item in THINGS) + ")"
+
+MISNAMED = f"""
+    WITH kinds AS (
+        SELECT coalesce(m.canonical, t.concept) AS merged, bool_or("group" = 'DISO') AS is_disorder,
+            bool_or("group" IN {_THINGS}) AS is_thing, bool_or("group" = 'OCCU') AS is_trade
+        FROM types AS t LEFT JOIN members AS m ON m.concept = t.concept GROUP BY ALL),
+    own AS (
+        SELECT k.*, n.concept, n.name, lower(n.name) AS folded, n.is_preferred,
+            n.term_type IN ('BROAD', 'NARROW', 'RELATED') AS is_loose,
+            n.source IN {_LOST_SCOPES} AS is_unscoped
+        FROM names AS n LEFT JOIN members AS m ON m.concept = n.concept
+        JOIN kinds AS k ON k.merged = coalesce(m.canonical, n.concept)
+        WHERE n.language = 'en' AND NOT n.is_suppressed),
+    doubtful AS (
+        SELECT * FROM own WHERE is_disorder AND NOT is_preferred AND (is_loose OR is_unscoped)
+            AND (merged, folded) NOT IN (
+                SELECT (merged, folded) FROM own
+                WHERE is_disorder AND (is_preferred OR NOT (is_loose OR is_unscoped)))),
+    things AS (
+        SELECT folded FROM own WHERE is_thing AND NOT is_disorder AND NOT is_loose
+        UNION
+        SELECT split_part(folded, ', ', 1) FROM own WHERE is_trade AND NOT is_disorder AND NOT is_loose),
+    taken AS (SELECT DISTINCT merged, folded FROM doubtful SEMI JOIN things USING (folded)),
+    parts AS (
+        SELECT DISTINCT d.merged, d.folded FROM doubtful AS d JOIN taken AS t
+        ON t.merged = d.merged AND list_has_all(string_split(t.folded, ' '), string_split(d.folded, ' ')))
+    SELECT DISTINCT d.concept, d.name FROM doubtful AS d JOIN parts AS p
+        ON p.merged = d.merged AND p.folded = d.folded"""
+"""Names of disorders that are those of an organ, an organism or another thing, which another concept is.
+
+A disorder of the pituitary gland is not called "pituitary gland", nor, as part of that, "pituitary"; a tumour
+is not "oncology". Only names that may be broader than the disorder are asked: a label, and what a source with
+scopes calls exact, stay.
+"""
+
+
 def translated(view: str) -> str:
     """Names of a translation for concepts that the vocabulary it translates has; retired ids are replaced.
 
@@ -134,7 +176,10 @@ def names(condition: str = "true") -> str:
         SELECT merged AS concept, name, language, source,
             CASE WHEN code = merged THEN '' WHEN code = '' AND merged <> concept THEN concept ELSE code END
                 AS code,
-            term_type, restriction, tier, is_preferred, is_suppressed, atom
+            term_type, restriction, tier, is_preferred,
+            is_suppressed OR (language = 'en' AND NOT is_preferred AND (concept, name) IN (FROM misnamed))
+                AS is_suppressed,
+            atom
         FROM ({_under("names", condition)})"""
 
 

@@ -34,7 +34,7 @@ from schemas.record import arrow_schema
 from schemas.stages import Sql
 from schemas.wording import counted
 
-VERSION = 4
+VERSION = 5
 """Changes when the same sources would merge into other rows."""
 MEMORY = "2GB"
 _RANGED: dict[str, Callable[[str], str]] = {
@@ -166,6 +166,7 @@ class _Merging:
                 {"concept": _text(row[0] for row in members), "canonical": _text(row[1] for row in members)}
             ),
         )
+        run(f"CREATE TABLE misnamed AS {merge_sql.MISNAMED}")
         statuses = sorted(outcome.status.items())
         columns = {
             name: _text(key[place] for key, _ in statuses)

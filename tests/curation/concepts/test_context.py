@@ -84,6 +84,17 @@ SENTENCES = {
         No [metastases|n] were found, which excluded [cancer spread|n].
         Vomiting stopped without [dehydration|n], and the patient developed [diarrhea|].
         Apart from [obesity|] there was no [comorbidity|n].
+        Adults without [asthma|n] treated for [pneumonia|] recovered.
+        Men without [gout|n] (mean age 50 y) diagnosed with [psoriasis|] took part.
+        Women free of [anemia|n] undergoing [hysterectomy|] were asked.
+        He left the ward without [seizures|n] accompanied by [vomiting|n].
+        Rather than [infection|n], these signs reflect a [lymphoma|].
+        Instead of [surgery|n], [radiotherapy|] cured the [melanoma|].
+        Without [treatment|n], the [tumour|] spreads.
+        Without [fever|n], [cough|n] or [rash|n], he went home.
+        In the absence of [fever|n], [cough|n], and [rash|n], [tuberculosis|] remains likely.
+        [Mortality|] fell in those without [diabetes|n], particularly from [breast cancer|].
+        Patients without [diabetes|n], [gout|n], or [asthma|n] took part.
     """,
     "negation pseudo": """
         There was no increase in [pain|].
@@ -112,6 +123,12 @@ SENTENCES = {
         The drug did not reduce [pain|].
         The [cough|] had not resolved.
         Triple-negative [breast cancer|] was treated.
+        Bone loss was measured in women with and without [gout|].
+        Doses for children with or without [asthma|] differ.
+        The absence of evaluation of [arrhythmia|] is a limit.
+        He decided without knowledge of the [fracture|].
+        The drug acts without altering the [pulse|].
+        She did not mention the [falls|].
         No treatment for [albinism|] exists.
     """,
     "hypothetical": """
@@ -211,6 +228,8 @@ SENTENCES = {
         On history taking, [pain|] was the complaint.
         Social history was unremarkable and [cough|] went on.
         As previously described, [ataxia|] is common.
+        Previously activated [lymphocytes|] were counted.
+        A previously resected [melanoma|p] was seen.
     """,
     "family": """
         His mother had [diabetes|f].
@@ -238,6 +257,9 @@ SENTENCES = {
         Mother-to-child transmission of [HIV infection|] occurred.
         Mother cells and [edema|] were seen.
         Her mother noticed [jaundice|] on day three.
+        The parent compound inhibits [serotonin uptake|].
+        A parent with [epilepsy|f] was asked.
+        [Migraine|f] in a parent was common.
     """,
     "no context": """
         He had [fever|], [cough|] and [dyspnea|].

@@ -151,6 +151,7 @@ def test_a_way_of_writing_a_name_is_found(
         ("Spinal lipoma", "between the spinal cord and the lipoma"),
         ("Cell number", "cells of the stroma and the number of vessels"),
         ("Renal anemia", "renal failure was treated and anemia"),
+        ("chi", "by χ test, χ2 = 3, Chi-square and chi"),
     ],
 )
 def test_what_only_looks_like_a_name_is_not_found(matcher: Open, name: str, text: str) -> None:
@@ -282,6 +283,28 @@ def test_a_loose_synonym_loses_against_a_name(tmp_path: Path) -> None:
 def test_suppressed_names_are_left_out(tmp_path: Path) -> None:
     build_index([ConceptName(concept="T:1", name="Asthma", is_suppressed=True)], tmp_path / "index")
     assert open_index(tmp_path / "index").find("asthma") == []
+
+
+DISORDER = ConceptType(concept="T:1", semantic_type="T037", group="DISO", rule="test")
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["burn patients", "Burn injuries", "a [burn] of the hand", "Music in Burn Patients", "first-degree burn"],
+)
+def test_an_everyday_word_that_is_a_disorder_is_met_as_a_noun(matcher: Open, text: str) -> None:
+    read = matcher("1=burn", "1~Burns", types=[DISORDER]).find(text.replace("[", "").replace("]", ""))
+    assert [(match.concept, match.rule) for match in read] == [("T:1", "exact")]
+
+
+@pytest.mark.parametrize("text", ["to burn wood", "they burn patients", "burn rate", "muscles burn"])
+def test_an_everyday_word_that_is_a_disorder_is_no_verb(matcher: Open, text: str) -> None:
+    assert found(matcher("1=burn", types=[DISORDER]), text) == []
+
+
+def test_an_everyday_word_is_a_name_of_disorders_alone(matcher: Open) -> None:
+    assert found(matcher("1=burn"), "a burn of the hand") == []
+    assert found(matcher("1~burn", types=[DISORDER]), "a burn of the hand") == []
 
 
 def test_an_ambiguous_name_goes_to_what_the_text_speaks_of(matcher: Open) -> None:

@@ -196,6 +196,27 @@ def test_what_is_not_babelon_is_refused(tmp_path: Path) -> None:
         babelon.language_of(nothing)
 
 
+@pytest.mark.parametrize(
+    ("synonym", "label", "is_short"),
+    [
+        ("kip", "kidney inflammation, painful", True),  # initials
+        ("kin", "kidney inflammation", True),  # two words begin with its letters
+        ("gisp", "gastrointestinal spots", True),
+        ("spot", "spotty kidney disease", False),  # the beginning of a word of the name
+        ("kidney", "inflammation of kidney", False),
+        ("gout", "crystal arthritis", False),
+        ("knee", "kidney disease", False),  # letters of one word alone
+    ],
+)
+def test_a_small_synonym_that_shortens_another_name_is_a_short_form(
+    tmp_path: Path, synonym: str, label: str, is_short: bool
+) -> None:
+    terms = [{"id": "0000001", "name": label, "namespace": "mondo", "synonyms": [synonym]}]
+    rows = list(indra.read(write(tmp_path / "mondo.json", json.dumps(terms)), "0" * 64, "MONDO", "toy"))
+    found = {row.name: row.is_suppressed for row in of(ConceptName, rows)}
+    assert found == {label: False, synonym: is_short}
+
+
 def test_indra_extracts_keep_names_parents_and_cross_references(tmp_path: Path) -> None:
     terms = [
         {"id": "0000001", "name": "disease", "namespace": "mondo"},
