@@ -163,7 +163,7 @@ class ContextRules:
                 continue
             clause = self._last_joint(lowered, begin + 1, hit_start, self._joints[: 1 if to_verb else None])
             if to_verb and (clause is None or any(map(lowered[clause:hit_start].count, self._joints[1:]))):
-                return hit_start
+                return clause if clause and self._begins_clause(lowered, begin, clause) else hit_start
             if clause is not None:
                 return clause
         return end
@@ -191,6 +191,13 @@ class ContextRules:
                 clause = self._last_joint(lowered, hit_end, end, self._joints)
                 return hit_end if clause is None else clause
         return start
+
+    def _begins_clause(self, lowered: str, begin: int, comma: int) -> bool:
+        """Whether ", and" begins a clause: the last item of a list stands behind a second comma."""
+        comma_sign, *others = self._joints
+        return comma_sign not in lowered[begin:comma] and any(
+            lowered.startswith(comma_sign + joint, comma) for joint in others
+        )
 
     @staticmethod
     def _last_joint(lowered: str, start: int, end: int, joints: Iterable[str]) -> int | None:

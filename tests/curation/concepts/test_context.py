@@ -45,6 +45,15 @@ SENTENCES = {
         Reflexes were normal with no [clonus|n].
         No patient presented episodes of [tachycardia|n].
         No child developed [rickets|n].
+        After excluding [tuberculosis|n], the diagnosis of [sarcoidosis|] was made.
+        Having excluded [obstruction|n], and given the [casts|] seen, [nephropathy|] was diagnosed.
+        Tests excluded [lupus|n], and [sarcoidosis|] was diagnosed.
+        Tests excluded [lupus|n], [gout|n], and [sarcoidosis|n] was left open.
+        A woman without a significant past medical history was diagnosed with [acute pancreatitis|].
+        There wasn't any [fever|n]; she didn't have [cough|n].
+        Family history was negative for [liver disease|n] and [kidney disease|n].
+        The drug did not relieve her [pain|].
+        Children with [asthma|] were excluded from the study.
     """,
     "negation backward": """
         [Pulmonary embolism|n] was ruled out.
@@ -132,6 +141,9 @@ SENTENCES = {
         No treatment for [albinism|] exists.
     """,
     "hypothetical": """
+        The differential diagnosis included: [herpes|h], [syphilis|h] and [rubella|h].
+        Differentials: [mumps|h], [measles|h].
+        We suspected that the child had [sepsis|h].
         Return if [fever|h] recurs.
         If [seizures|h] occur, give diazepam.
         Should [vomiting|h] occur, call us.
@@ -213,6 +225,7 @@ SENTENCES = {
         She had [pneumonia|p] a year ago but now has [asthma|].
     """,
     "historical pseudo": """
+        She had a 2 mo history of [cough|] and a 3-d history of [pain|].
         History of present illness: [fever|] and [cough|].
         The natural history of [hepatitis|] is variable.
         He had a 3-day history of [fever|].
