@@ -16,6 +16,7 @@ from itertools import accumulate
 from curation.concepts.abbreviations import Definition, DocumentAbbreviations
 from curation.concepts.context import Context, assign
 from curation.concepts.matcher import Match, Matcher
+from curation.concepts.references import outside
 from schemas.concept import Mention
 
 WHOLE, PART = 0.95, 0.75
@@ -80,7 +81,7 @@ def _find(texts: Sequence[Text], matcher: Matcher, overlaps: bool) -> list[list[
     for language, those in places.items():
         together = matcher.find_many((texts[place].text for place in those), language, overlaps=overlaps)
         for place, matches in zip(those, together, strict=True):
-            found[place] = matches
+            found[place] = outside(texts[place].text, matches)
     return found
 
 

@@ -19,7 +19,7 @@ _BRITISH = (
     (re.compile(r"our(?=$|s$|ed$|ing$|al|less)"), "or"),
     (re.compile(r"sulph"), "sulf"),
     (re.compile(r"leuc(?=[ao])"), "leuk"),
-    (re.compile(r"([iy])s(?=e$|ed$|ing$|ation)|(?<=i)(?<!iti)s(?=es$)"), r"\1z"),
+    (re.compile(r"([iy])s(?=e$|ed$|ing$|ation|ers?$)|(?<=i)(?<!iti)s(?=es$)"), r"\1z"),
     (re.compile(r"tre(?=$|s$|d$)"), "ter"),
     (re.compile(r"bre(?=$|s$)"), "ber"),
 )

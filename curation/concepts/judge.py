@@ -26,6 +26,7 @@ _SYNONYM, _VARIANT, _PARTIAL, _LOOSE = 0.01, 0.05, 0.12, 0.08
 
 _CHANGES = frozenset({"increas", "decreas"})
 """Keys of qualities that things may have or come to have."""
+_ILLNESS = frozenset({"disease", "disorder"})
 _OF = frozenset({"of", "in", "involving", "affecting"})
 _NONE: frozenset[str] = frozenset()
 
@@ -125,11 +126,13 @@ def judge(
         return "typo", TYPO - penalty - _STRANGE * max(others - 1, 0)
     if text.words == known.words and len(text.commas) <= len(known.commas):
         return "exact", EXACT - penalty
+    if _is_sign_of(text, known, code):
+        return None
     if flags & NUMBERED:
         return None
     if not _is_finished(text, known, code) and not (is_said and text.nouns == known.nouns):
         return None
-    if goes_on and text.head != known.head and (not text.has_of or ADJECTIVE.search(text.words[-1])):
+    if goes_on and text.head != known.head:
         return None
     return _other_form(text, known, flags, code)
 
@@ -148,7 +151,9 @@ def _other_form(text: Words, known: Words, flags: int, code: str) -> tuple[Match
     penalty = penalty_of(flags)
     is_inverted = len(text.commas) > len(known.commas)
     if text.forms == known.forms:
-        return None if is_inverted else ("form", _likeness(text, known) - penalty)
+        if is_inverted or (code == "en" and (_turns_at_of(text, known) or "by" in known.small - text.small)):
+            return None
+        return "form", _likeness(text, known) - penalty
     if sorted(text.forms) != sorted(known.forms):
         # Reached by another key of the name: joined words, or a word that may be left out.
         may = flags & (VARIANT | PARTIAL) and not is_inverted
@@ -163,6 +168,29 @@ def _other_form(text: Words, known: Words, flags: int, code: str) -> tuple[Match
         return None
     cost = OF if text.has_of != known.has_of and not is_inverted else REORDERED
     return "order", _likeness(text, known) - cost - penalty
+
+
+def _is_sign_of(text: Words, known: Words, code: str) -> bool:
+    """Whether the text speaks of signs and the name of an illness: "symptoms of anxiety" are no disorder."""
+    language = language_of(code)
+    return not _ILLNESS.isdisjoint(known.inflections) and any(
+        language.is_sign(form) for form in text.inflections if form not in known.inflections
+    )
+
+
+def _turns_at_of(text: Words, known: Words) -> bool:
+    """Whether an "of" makes another thing of words in their order: "blood of cancer" is no blood cancer.
+
+    "Delay in diagnosis" still is "delayed diagnosis": there the first word of the name is an adjective.
+    """
+    return (
+        text.has_of
+        and not known.has_of
+        and not known.small
+        and text.head != known.head
+        and text.inflections[0] == known.inflections[0]
+        and ADJECTIVE.search(known.words[0]) is None
+    )
 
 
 def _is_cut(text: Words, known: Words) -> bool:

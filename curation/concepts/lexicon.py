@@ -22,6 +22,12 @@ CONTENT, LIGHT, ARTICLE, HEAVY, CONJUNCTION = range(5)
 """Kinds of words: one that counts; a small one that may stand anywhere, as an article may; a small one that
 the name must have, as a conjunction must."""
 _PLURAL = re.compile(r"[^siu]s$")
+_DERIVED = re.compile(
+    r"(?:at(?:es?|ed|ing)|ings?|ed|[eo]rs?|it(?:y|ies)|ous|ics?|al|ly|ists?|ions?|ive|able|ment)\Z"
+)
+_OTHER_ENDINGS = ("e", "ion", "ation", "y")
+_SHORTEST_STEM = 4
+_PARTITIVES = ("of", "in", "Of", "In", "OF", "IN")
 _CONJUNCTIONS = frozenset({"and", "or"})
 _ARRAYS = ("tokens", "longest", "kinds", "guesses", "doubtful", "ambiguous", "spellings", "inflections")
 _REMEMBERED = 100_000
@@ -77,6 +83,12 @@ class Lexicon:
             self._learn({word for word, slot in zip(words, found, strict=True) if slot is None})
             return [self.slots[word] for word in words]
         return found  # type: ignore[return-value]
+
+    def partitives(self) -> list[int]:
+        """Slots of English words that part a whole from what is said to be of it."""
+        if self.language.code != "en":
+            return []
+        return [self.slots[word] for word in _PARTITIVES if word in self.slots]
 
     def join(self, written: str) -> int:
         """Slot of words written with hyphens, read as one word; never guessed."""
@@ -136,7 +148,9 @@ class Lexicon:
         singular = self._typos.candidates([word.folded[:-1] for _, word in plurals], code)
         guesses.update(zip(plurals, singular, strict=True))
         for (written, word), words in guesses.items():
-            slots = []
+            slots: list[int] = []
+            if words and code == "en" and self._is_derived(word.folded):
+                continue
             known = self._longest_of([token for _, token in words[:_MOST_READINGS]])
             for (spelling, _), (token, longest) in zip(words, known, strict=False):
                 if longest:
@@ -148,6 +162,23 @@ class Lexicon:
             if len(slots) > 1:
                 self.others[slots[0]] = slots[1:]
                 self.ambiguous[slots[0]] = True
+
+    def _is_derived(self, folded: str) -> bool:
+        """Whether an unknown word is another form of one that is known: "integrate" is of "integration".
+
+        Such a word is rightly spelt; that it is like another is chance ("integrase").
+        """
+        ending = _DERIVED.search(folded)
+        if ending is None or ending.start() < _SHORTEST_STEM:
+            return False
+        stem = folded[: ending.start()]
+        made = {stem, *(stem + other for other in _OTHER_ENDINGS)} - {folded}
+        if stem[-1] == stem[-2]:
+            made.add(stem[:-1])
+        words = list(map(self.language.word, made))
+        if any(word.folded in self.language.common for word in words):
+            return True
+        return any(longest for _, longest in self._longest_of([word.key_hash for word in words]))
 
     def _longest_of(self, tokens: list[int]) -> list[tuple[int, int]]:
         """Each token with the length of its longest name, 0 for none."""

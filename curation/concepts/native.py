@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from curation.concepts.disambiguate import Reading, best, choose, evidence
+from curation.concepts.doubts import drop_doubtful
 from curation.concepts.judge import EXACT, FORM, REORDERED, TYPO, cuts_katakana, judge, penalty_of
 from curation.concepts.laboratory import is_in_blood
 from curation.concepts.lexicon import Lexicon
@@ -22,7 +23,7 @@ from curation.concepts.matcher import Match
 from curation.concepts.names import AS_NOUN, BLOOD, CASED
 from curation.concepts.normalise import base_language, language_of, rules
 from curation.concepts.nouns import is_noun
-from curation.concepts.persons import is_said_of_person
+from curation.concepts.persons import is_person, is_said_of_person
 from curation.concepts.scripts import gap_class, is_unspaced
 from curation.concepts.storage import IndexFile
 from curation.concepts.typos import Typos
@@ -36,12 +37,19 @@ _CLEAR = 0.93
 """Share of a surer reading's score that one crossing it must have to stay."""
 _LONGEST_ACRONYM = 4
 _WORD_BEFORE, _WORD_AFTER = re.compile(r"([^\W\d_]+)\W*\Z"), re.compile(r"\W*([^\W\d_]+)")
+_NUMBERED = re.compile(r"\d+(?![–-]?\d)")
 _NEXT = re.compile(r" ([^\W\d_]+)")
+_LIST_GOES_ON = re.compile(r", ?\w| \w")
+"""What follows on no inversion: "immune evasion, tumor progression", "risk, fall, …"."""
+_NOUN_COMMA = re.compile(r"[^\W\d_]+(?<!al|ic|ar|ed|ve|us), ")
+"""A word before a comma that is no adjective of what a list ends with: "ophthalmic, oral and aural signs"."""
 _LISTED = re.compile(r"[,/]|\b(?:and|or)\b")
 _REMEMBERED = 50_000
 _BATCH = 150_000
 """Characters that are read together."""
 
+_NOTIONS = "CONC"
+"""Semantic group of ideas, documents and their kinds."""
 GUESSED = 8
 """Added to a rule of windows.py where a word is a guess."""
 _RULES: dict[int, tuple[MatchRule, float]] = {
@@ -91,10 +99,12 @@ class NativeMatcher:
         self._index, self._typos, self._windows = index, Typos(index), Windows(index)
         self._flags, self._groups = index.items("row_flags"), index.items("row_group")
         self._ends, self._text = index.items("row_end"), index.items("row_text")
+        groups = self.about.get("groups", [])
+        self._notions = groups.index(_NOTIONS) if _NOTIONS in groups else -1
         self._gaps = _Gaps()
         self._lock = threading.Lock()
         self._lexicons: dict[str, Lexicon] = {}
-        self._judged: dict[tuple[str, int, bool, bool, bool, bool], Reading | None] = {}
+        self._judged: dict[tuple[str, int, bool, bool, bool, bool, bool], Reading | None] = {}
         self._read: dict[tuple[int, int], Reading] = {}
         self._penalties = [penalty_of(flags) for flags in range(256)]
 
@@ -133,12 +143,13 @@ class NativeMatcher:
         lexicon = self._lexicon(code if is_known else "en")
         batch = Batch(texts, lexicon, self._gaps)
         spans = self._judge_all(self._windows.find(batch), batch)
+        notions = self._notions if lexicon.language.code == "en" else -1
         if code not in self.about["languages"]:
             spans = {span: found for span, found in spans.items() if found[0][0].rule == "exact"}
         return [
             [
                 match
-                for match in _matches(text, found, int(base), overlaps)
+                for match in _matches(text, found, int(base), overlaps, notions)
                 if match.end - match.start >= shortest
             ]
             for text, found, base in zip(texts, _parted(spans, batch), batch.bases, strict=True)
@@ -162,9 +173,9 @@ class NativeMatcher:
             if rule == UNDECIDED:
                 later.append(place)
                 continue
+            if rule == ROTATED and (is_guess or _LIST_GOES_ON.match(batch.text, end)):
+                continue
             if is_guess:
-                if rule == ROTATED:
-                    continue
                 rule += GUESSED
             reading = self._read.get((row, rule)) or self._reading(row, rule)
             known = readings.get((start, end))
@@ -229,12 +240,15 @@ class NativeMatcher:
             return None
         is_said = code == "en" and words.isalpha() and self._is_said(words, *beside)
         goes_on = code == "en" and _goes_on(batch, end)
-        known = words, row, is_guess, found.texts[place] is None, is_said, goes_on
+        is_parted = code == "en" and found.spliced[place] and bool(_NOUN_COMMA.match(batch.text, start, end))
+        known = words, row, is_guess, found.texts[place] is None, is_said, goes_on, is_parted
         if known not in self._judged:
             concept, name = self._name(row)
             ruled = judge(
                 words, name, self._flags[row], code, is_misspelt=is_guess, is_said=is_said, goes_on=goes_on
             )
+            if ruled and ruled[0] == "order" and is_parted:
+                ruled = None  # "anemia, and other deficiencies" are no deficiency anemia
             if ruled and ruled[0] == "exact" and found.texts[place] is not None and not found.spliced[place]:
                 ruled = "form", ruled[1] - EXACT + FORM  # read without its hyphens
             self._judged[known] = (
@@ -251,7 +265,7 @@ def _goes_on(batch: Batch, end: int) -> bool:
     language = batch.lexicon.language
     word = language.word(following[1])
     is_known = bool(batch.lexicon.slots.get(following[1])) and not language.is_common(word)
-    return bool(word.key) and (is_known or language.is_quality(word.noun))
+    return bool(word.key) and (is_known or language.is_quality(word.noun) or is_person(following[1]))
 
 
 def _is_in_capitals(text: str, start: int, end: int) -> bool:
@@ -271,9 +285,10 @@ def _parted(spans: Spans, batch: Batch) -> list[Spans]:
     return parted
 
 
-def _matches(text: str, spans: Spans, base: int, overlaps: bool) -> list[Match]:
+def _matches(text: str, spans: Spans, base: int, overlaps: bool, notions: int) -> list[Match]:
     if not spans:
         return []
+    drop_doubtful(text, spans, base, notions)
     if not text.isascii():
         _drop_cut(text, spans, base)
     _drop_acronyms(text, spans, base)
@@ -328,9 +343,15 @@ def _drop_cut(text: str, spans: Spans, base: int) -> None:
 
 
 def _drop_acronyms(text: str, spans: Spans, base: int) -> None:
-    """Forget words that are acronyms in the text: "PET" is no "pet", unless all around is in capitals."""
+    """Forget words that are acronyms in the text: "PET" is no "pet", unless all around is in capitals.
+
+    And acronyms that a number goes on: "DRB1" is no "DRB".
+    """
     for start, end in list(spans):
         if end - start > _LONGEST_ACRONYM or not text[start - base : end - base].removesuffix("s").isupper():
+            continue
+        if _NUMBERED.match(text, end - base):
+            del spans[start, end]
             continue
         readings, share = spans[start, end]
         kept = tuple(one for one in readings if one.name.removesuffix("s").isupper())

@@ -213,7 +213,11 @@ class Windows:
             rotated = sequences.rotated(first[inverted], comma[inverted], last[inverted]) == self._forms[some]
             rules[inverted[(self._flags[some] & COMMAS) == 0]] = REFUSED
             rules[inverted[rotated & is_light[inverted]]] = ROTATED
-        rules[is_light & (self._forms[rows] == sequences.of(first, last))] = SAME_FORMS
+        same = is_light & (self._forms[rows] == sequences.of(first, last))
+        if len(parts := lexicon.partitives()):
+            turns = np.concatenate([[0], np.cumsum(np.isin(slots, parts))])
+            same &= turns[high] == turns[low]  # "blood of cancer" is no blood cancer
+        rules[same] = SAME_FORMS
         rules[(self._flags[rows] & AS_NOUN) == NUMBERED] = REFUSED
         rules[is_plain & (self._words[rows] == words)] = SAME_WORDS
         return rules

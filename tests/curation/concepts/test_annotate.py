@@ -156,3 +156,26 @@ def test_languages_are_read_apart_and_order_is_kept() -> None:
 def test_overlaps_are_passed_on(overlaps: bool) -> None:
     found = list(annotate("doc", [Text("a", "A made fever.")], Exact(), overlaps=overlaps))
     assert [row.text for row in found] == (["made fever", "fever"] if overlaps else ["made fever"])
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        ("(American Fever Society, 2013)", 0),
+        ("(Fever et al. 2013; Cold Thing and Fever, 2014)", 0),
+        ("(Fever was high, 2013)", 1),  # a sentence
+        ("(see the Fever, 2013), and Fever", 1),
+        ("Fever, 2013", 1),
+    ],
+)
+def test_authors_before_a_year_name_no_concept(text: str, count: int) -> None:
+    assert len(read(text)) == count
+
+
+def test_pointers_to_tables_and_figures_name_no_concept() -> None:
+    NAMES["figures"], NAMES["appendix"] = "MADE:11", "MADE:12"
+    try:
+        assert told(read("See Appendix 1 and Figures 2-5.")) == []
+        assert len(read("The appendix was removed, Fever 1.")) == 2
+    finally:
+        del NAMES["figures"], NAMES["appendix"]

@@ -151,6 +151,18 @@ def test_a_way_of_writing_a_name_is_found(
         ("Spinal lipoma", "between the spinal cord and the lipoma"),
         ("Cell number", "cells of the stroma and the number of vessels"),
         ("Renal anemia", "renal failure was treated and anemia"),
+        ("Blood cancer", "the blood of cancer patients"),
+        ("Neoplasms by site", "tumor sites"),
+        ("Evasion tumor", "a tumor, evasion followed"),
+        ("Deficiency anemia", "anemia, and micronutrient deficiencies"),
+        ("Metabolic diseases", "metabolic features"),
+        ("Anxiety disorder", "symptoms of anxiety"),
+        ("Pediatric ALL", "all pediatric patients"),
+        ("Africans", "African buffalo in African countries"),
+        ("North Americans", "the North American Registry"),
+        ("Aged", "people aged 16, aged between 20 and 30"),
+        ("DRB", "DRB1 and -DRB12"),
+        ("End stage renal disease (ESRD) clinic", "renal disease (ESRD"),
         ("chi", "by χ test, χ2 = 3, Chi-square and chi"),
     ],
 )
@@ -283,6 +295,42 @@ def test_a_loose_synonym_loses_against_a_name(tmp_path: Path) -> None:
 def test_suppressed_names_are_left_out(tmp_path: Path) -> None:
     build_index([ConceptName(concept="T:1", name="Asthma", is_suppressed=True)], tmp_path / "index")
     assert open_index(tmp_path / "index").find("asthma") == []
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "words"),
+    [
+        ("Africans", "African patients, an African.", ["African", "African"]),
+        ("Delayed diagnosis", "a delay in diagnosis", ["delay in diagnosis"]),
+        ("Bone infection", "of infection, bone", ["infection, bone"]),
+        ("Aged", "care of aged people", ["aged"]),
+        ("AUC", "AUC0-10 and AUC 5", ["AUC", "AUC"]),
+        ("Influenza A (H1N1)", "with influenza A (H1N1) infection", ["influenza A (H1N1)"]),
+    ],
+)
+def test_what_stands_beside_a_name_leaves_it_one(
+    matcher: Open, name: str, text: str, words: list[str]
+) -> None:
+    assert [written for written, _ in found(matcher(f"1={name}"), text, overlaps=True)] == words
+
+
+def test_a_mention_holds_no_half_of_a_bracket(matcher: Open) -> None:
+    opened = matcher("1=disease (ESRD), end stage renal", "2=End stage renal disease")
+    text = "of end stage renal disease (ESRD) and"
+    assert found(opened, text, overlaps=True) == [("end stage renal disease", "T:2")]
+
+
+def test_an_unknown_form_of_a_known_word_is_no_misspelling(matcher: Open) -> None:
+    opened = matcher("1=Integrase", "2=Integration", "3=Fertilizer")
+    assert found(opened, "to integrate") == []
+    assert found(opened, "an integrasse") == [("integrasse", "T:1")]
+    assert found(opened, "with fertiliser") == [("fertiliser", "T:3")]
+
+
+@pytest.mark.parametrize(("text", "count"), [("it outlines the work", 0), ("outlines of the work", 1)])
+def test_a_kind_of_document_before_a_noun_phrase_is_a_verb(matcher: Open, text: str, count: int) -> None:
+    kind = ConceptType(concept="T:1", semantic_type="T170", group="CONC", rule="test")
+    assert len(found(matcher("1=Outlines", types=[kind]), text)) == count
 
 
 DISORDER = ConceptType(concept="T:1", semantic_type="T037", group="DISO", rule="test")

@@ -1,0 +1,100 @@
+"""Spans that have a name's words but not its meaning, told by what stands right beside them.
+
+Half a bracket, an adjective of a place, a measure, a verb. Each looks for its sign in the text first, for
+most texts have none; rules of words are of English.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from curation.concepts.disambiguate import Reading
+from curation.concepts.persons import is_person
+from curation.concepts.predicates import AFTER_NOUNS
+
+Span = tuple[int, int]
+Spans = dict[Span, tuple[tuple[Reading, ...], float]]
+_BRACKET = re.compile(r"[(\[]")
+_MEASURED = re.compile(r"ed (?=\d|between \d|from \d|over \d|under \d|at least \d)")
+_WORD = re.compile(r"[^\W\d_]+\Z")
+_DEMONYM = re.compile(r"(?<=[a-z])(?:an|ese) (?=([A-Za-z]+))")
+_PREPOSITIONS = frozenset(
+    {"of", "in", "with", "from", "to", "for", "by", "on", "at", "or", "and", "as", "into", "per", "via"}
+)
+_DETERMINED = re.compile(
+    r" (?:an?|the|his|her|its|their|our|this|these|those|no|any|some)(?= )", re.IGNORECASE
+)
+_PEOPLE = frozenset({"origin", "descent", "ancestry", "ethnicity"})
+_LONGEST, _SHORTEST_PARTICIPLE = 40, 3
+
+
+def drop_doubtful(text: str, spans: Spans, base: int, notions: int) -> None:
+    """Forget such spans.
+
+    Args:
+        text: any text.
+        spans: its spans, which count from `base`; changed in place.
+        base: where the text begins.
+        notions: number of the semantic group of concepts and documents ("exhibit", "outline"); -1 for none.
+    """
+    if _BRACKET.search(text) is not None:
+        _close_brackets(text, spans, base)
+    for found in _MEASURED.finditer(text):  # "aged 50" is no old age
+        word = _WORD.search(text, max(0, found.start() - _LONGEST), found.start() + 2)
+        if word is not None and len(word[0]) > _SHORTEST_PARTICIPLE:
+            spans.pop((word.start() + base, word.end() + base), None)
+    _drop_adjectives(text, spans, base)
+    if notions >= 0:
+        for start, end in list(_verbs(text, spans, base, notions)):
+            del spans[start, end]
+
+
+def _close_brackets(text: str, spans: Spans, base: int) -> None:
+    """Take the bracket that closes a name into its span ("influenza A (H1N1)"); forget other halves."""
+    for start, end in list(spans):
+        if not _is_half(text[start - base : end - base]):
+            continue
+        readings, share = spans.pop((start, end))
+        closed = start, end + 1
+        own = tuple(one for one in readings if one.name.endswith(text[end - base : end - base + 1]))
+        if own and own[0].rule != "order" and not _is_half(text[start - base : end - base + 1]):
+            spans[closed] = own, share
+
+
+def _is_half(words: str) -> bool:
+    """Whether a bracket opens in a span, or closes, and its other half does not: "renal disease (ESRD"."""
+    return words.count("(") != words.count(")") or words.count("[") != words.count("]")
+
+
+def _drop_adjectives(text: str, spans: Spans, base: int) -> None:
+    """Forget people where a place's adjective is said of a thing: "African countries" are no Africans."""
+    for found in _DEMONYM.finditer(text):
+        following = found[1].lower()
+        if following in AFTER_NOUNS or following in _PREPOSITIONS or following in _PEOPLE:
+            continue
+        if is_person(following):
+            continue
+        end = found.end() - 1 + base
+        for start in range(end - 2, max(base, end - _LONGEST) - 1, -1):
+            known = spans.get((start, end))
+            if known is None or not text[start - base].isupper():
+                continue
+            written = text[start - base : end - base]
+            left = tuple(one for one in known[0] if one.name.casefold() != f"{written}s".casefold())
+            if not left:
+                del spans[start, end]
+            elif len(left) < len(known[0]):
+                spans[start, end] = left, known[1]
+
+
+def _verbs(text: str, spans: Spans, base: int, notions: int) -> Iterator[Span]:
+    """Single words for documents and ideas that a noun phrase follows: "exhibits a", "outlines the"."""
+    for (start, end), (readings, _) in spans.items():
+        if (
+            readings[0].group == notions
+            and _DETERMINED.match(text, end - base)
+            and " " not in text[start - base : end - base]
+            and text[end - base - 1].islower()
+        ):
+            yield start, end
