@@ -13,10 +13,9 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from operator import itemgetter
-from typing import Any
 
 from curation.concepts.context_borders import Borders
-from curation.concepts.context_rules import FLAGS, Direction, Flag, Hit, Lexicon, Phrase, tables
+from curation.concepts.context_rules import FLAGS, Direction, Flag, Hit, Phrase, lexicon, tables
 from curation.concepts.predicates import is_denied, stated_from
 from curation.extract.sentences import sentence_spans
 
@@ -56,13 +55,14 @@ _NOTHING = Phrase([])
 class ContextRules:
     """The rules of one language, compiled to one expression. Build with :func:`rules`."""
 
-    def __init__(self, table: Mapping[str, Any]) -> None:
+    def __init__(self, language: str) -> None:
         """Compile rules.
 
         Args:
-            table: one language of context_rules.toml.
+            language: one that has rules.
         """
-        self._lexicon = Lexicon(table)
+        table = tables()[language]
+        self._lexicon = lexicon(language)
         self._joints: tuple[str, ...] = tuple(table.get("joints", (",",)))
         self._borders = Borders(table)
         self._events = frozenset(table.get("events", ()))
@@ -208,8 +208,8 @@ class ContextRules:
 @functools.cache
 def rules(language: str) -> ContextRules | None:
     """The rules of a language (BCP-47; its primary subtag counts), None if there are none."""
-    table = tables().get(language.split("-")[0].lower())
-    return None if table is None else ContextRules(table)
+    primary = language.split("-")[0].lower()
+    return ContextRules(primary) if primary in tables() else None
 
 
 def assign(text: str, spans: Sequence[Span], language: str = "en") -> list[Context]:

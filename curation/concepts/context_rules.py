@@ -222,6 +222,12 @@ def tables() -> dict[str, Any]:
     }
 
 
+@functools.cache
+def lexicon(language: str) -> Lexicon:
+    """The phrases of a language that has rules."""
+    return Lexicon(tables()[language])
+
+
 def _phrases(table: Mapping[str, Any]) -> dict[str, Phrase]:
     """Every phrase of a language as its rules write it, with what all its entries say together."""
     found: dict[str, Phrase] = {}

@@ -8,13 +8,12 @@ outside the scope of a denial in its clause: what is denied is said of it ("is n
 
 from __future__ import annotations
 
-import functools
 import re
 from bisect import bisect_left
 from collections.abc import Sequence
 
 from curation.concepts.context import Span, assign
-from curation.concepts.context_rules import Lexicon, tables
+from curation.concepts.context_rules import lexicon
 from curation.extract.sentences import sentence_spans
 from curation.fidelity.quantities import quantities
 from curation.fidelity.words import FUNCTION_WORDS, Word, also_said, content_words, listed, stem
@@ -58,17 +57,12 @@ _PLACE = re.compile(
 _NEXT = re.compile(r"\s*([^\W\d_]+|\S)?")
 
 
-@functools.cache
-def _lexicon() -> Lexicon:
-    return Lexicon(tables()["en"])
-
-
 def denied(text: str, spans: Sequence[Span]) -> list[bool | None]:
     """Whether each stretch of an English text is denied: True, False, or None where nobody can tell."""
     triggers = sorted(
         (end, start)
         for first, last in sentence_spans(text)
-        for start, end, phrase in _lexicon().hits(text.lower(), first, last)
+        for start, end, phrase in lexicon("en").hits(text.lower(), first, last)
         if any(flag == "negated" for flag, _ in phrase.sets)
     )
     found: list[bool | None] = []
@@ -109,7 +103,7 @@ def names_kin(text: str, at: int) -> bool:
         flag == "family"
         for first, last in sentence_spans(text)
         if first <= at < last
-        for _, _, phrase in _lexicon().hits(text.lower(), first, last)
+        for _, _, phrase in lexicon("en").hits(text.lower(), first, last)
         for flag, _ in phrase.sets
     )
 
@@ -128,7 +122,7 @@ def denials(text: str, aside: Sequence[Span] = ()) -> dict[str, set[bool | None]
     triggers = [
         (start, end)
         for first, last in sentence_spans(text)
-        for start, end, phrase in _lexicon().hits(text.lower(), first, last)
+        for start, end, phrase in lexicon("en").hits(text.lower(), first, last)
         if phrase.sets or phrase.stops or phrase.is_verb
     ]
     numbers = [(item.start, item.end) for item in quantities(text)]
@@ -156,7 +150,7 @@ def same_denied(denying: str, affirming: str, word: str) -> bool:
     triggers = [
         (end, start)
         for first, last in sentence_spans(denying)
-        for start, end, phrase in _lexicon().hits(denying.lower(), first, last)
+        for start, end, phrase in lexicon("en").hits(denying.lower(), first, last)
         if any(flag == "negated" for flag, _ in phrase.sets)
     ]
     affirmed = [
