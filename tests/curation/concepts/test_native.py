@@ -421,6 +421,11 @@ def test_small_words_are_no_inflected_names(tmp_path: Path) -> None:
     assert found(opened, "des caries", "fr") == [("caries", "T:1")]
 
 
+def test_a_greek_letter_is_no_stem_of_a_word(matcher: Open) -> None:
+    opened = matcher("1=Chiado", language="pt")
+    assert found(opened, "o teste χ e um chiado", "pt") == [("chiado", "T:1")]
+
+
 def test_scripts_without_spaces_match_the_longest_run_of_characters(matcher: Open) -> None:
     opened = matcher("1=糖尿病", "2=2型糖尿病", "3=ガン", "4=喘息", "5=癌", language="ja")
     assert found(opened, "彼は2型糖尿病と喘息がある", "ja") == [("2型糖尿病", "T:2"), ("喘息", "T:4")]
