@@ -327,7 +327,10 @@ def test_an_unknown_form_of_a_known_word_is_no_misspelling(matcher: Open) -> Non
     assert found(opened, "with fertiliser") == [("fertiliser", "T:3")]
 
 
-@pytest.mark.parametrize(("text", "count"), [("it outlines the work", 0), ("outlines of the work", 1)])
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [("it outlines the work", 0), ("outlines of the work", 1), ("in our outlines the work", 1)],
+)
 def test_a_kind_of_document_before_a_noun_phrase_is_a_verb(matcher: Open, text: str, count: int) -> None:
     kind = ConceptType(concept="T:1", semantic_type="T170", group="CONC", rule="test")
     assert len(found(matcher("1=Outlines", types=[kind]), text)) == count
