@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 
 from curation.concepts.disambiguate import Reading
+from curation.concepts.nouns import is_noun
 from curation.concepts.persons import is_person
 from curation.concepts.predicates import AFTER_NOUNS
 
@@ -96,5 +97,6 @@ def _verbs(text: str, spans: Spans, base: int, notions: int) -> Iterator[Span]:
             and _DETERMINED.match(text, end - base)
             and " " not in text[start - base : end - base]
             and text[end - base - 1].islower()
+            and not is_noun(text, start - base, end - base)
         ):
             yield start, end

@@ -27,6 +27,8 @@ _SYNONYM, _VARIANT, _PARTIAL, _LOOSE = 0.01, 0.05, 0.12, 0.08
 _CHANGES = frozenset({"increas", "decreas"})
 """Keys of qualities that things may have or come to have."""
 _ILLNESS = frozenset({"disease", "disorder"})
+_SIGNS = frozenset({"manifestation", "sign", "symptom", "finding", "feature"})
+"""Words that share a key with those and say what is seen of an illness; a "problem" may be the illness."""
 _OF = frozenset({"of", "in", "involving", "affecting"})
 _NONE: frozenset[str] = frozenset()
 
@@ -126,7 +128,7 @@ def judge(
         return "typo", TYPO - penalty - _STRANGE * max(others - 1, 0)
     if text.words == known.words and len(text.commas) <= len(known.commas):
         return "exact", EXACT - penalty
-    if _is_sign_of(text, known, code):
+    if _is_sign_of(text, known):
         return None
     if flags & NUMBERED:
         return None
@@ -170,11 +172,10 @@ def _other_form(text: Words, known: Words, flags: int, code: str) -> tuple[Match
     return "order", _likeness(text, known) - cost - penalty
 
 
-def _is_sign_of(text: Words, known: Words, code: str) -> bool:
+def _is_sign_of(text: Words, known: Words) -> bool:
     """Whether the text speaks of signs and the name of an illness: "symptoms of anxiety" are no disorder."""
-    language = language_of(code)
     return not _ILLNESS.isdisjoint(known.inflections) and any(
-        language.is_sign(form) for form in text.inflections if form not in known.inflections
+        form in _SIGNS for form in text.inflections if form not in known.inflections
     )
 
 

@@ -21,7 +21,7 @@ from curation.concepts.laboratory import is_in_blood
 from curation.concepts.lexicon import Lexicon
 from curation.concepts.matcher import Match
 from curation.concepts.names import AS_NOUN, BLOOD, CASED
-from curation.concepts.normalise import base_language, language_of, rules
+from curation.concepts.normalise import GREEK_LETTERS, base_language, fold, language_of, rules
 from curation.concepts.nouns import is_noun
 from curation.concepts.persons import is_person, is_said_of_person
 from curation.concepts.scripts import gap_class, is_unspaced
@@ -336,9 +336,10 @@ def _beside(text: str, spans: Spans, base: int) -> Iterator[Span]:
 
 
 def _drop_cut(text: str, spans: Spans, base: int) -> None:
-    """Forget katakana cut out of a longer word."""
+    """Forget katakana cut out of a longer word, and Greek letters by themselves, which are signs: "χ"."""
     for start, end in list(spans):
-        if is_unspaced(text[start - base]) and cuts_katakana(text, start - base, end - base):
+        is_letter = end - start == 1 and fold(text[start - base]) in GREEK_LETTERS
+        if is_letter or (is_unspaced(text[start - base]) and cuts_katakana(text, start - base, end - base)):
             del spans[start, end]
 
 

@@ -105,7 +105,6 @@ class _Families:
     adjectives: frozenset[str]
     findings: frozenset[str]
     qualities: frozenset[str]
-    signs: frozenset[str]
     near: Mapping[str, str]
     mined: Mapping[str, str]
     endings: tuple[tuple[str, str], ...]
@@ -128,7 +127,6 @@ def _families() -> _Families:
         frozenset(findings),
         frozenset(findings.values()),
         _with_families({*qualities, *map(fold_english, loaded["qualities"])}, mined["near"]),
-        frozenset(map(fold_english, loaded["near"]["abnormal"].split())),
         {**qualities, **near},
         mined["near"],
         tuple(endings),
@@ -232,10 +230,6 @@ class Language:
     def is_quality(self, noun: str) -> bool:
         """Whether a word is a quality or has one: "abnormal", "abnormality"."""
         return self.code == "en" and noun in _families().qualities
-
-    def is_sign(self, form: str) -> bool:
-        """Whether a word says what is seen of an illness, not what it is: "symptom", "feature"."""
-        return self.code == "en" and form in _families().signs
 
     def is_of_finding(self, form: str) -> bool:
         """Whether an inflected form is the adjective of a finding, not of a part of the body."""

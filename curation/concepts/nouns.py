@@ -10,8 +10,8 @@ import re
 from curation.concepts.persons import is_person
 
 _BEFORE_NOUN = re.compile(
-    r"(?:\b(?:an?|the|this|each|every|any|no|of|in|for|with|without|from|by|after|following|due to|"
-    r"related to|severe|major|minor|deep|large|extensive|\w+(?:al|ic|ous))"
+    r"(?:\b(?:an?|the|our|their|this|these|each|every|any|no|of|in|for|with|without|from|by|after|following|"
+    r"due to|related to|severe|major|minor|deep|large|extensive|\w+(?:al|ic|ous))"
     r"|[ ‐‑-]degree|[ ‐‑-]thickness)\s+\Z",
     re.IGNORECASE,
 )

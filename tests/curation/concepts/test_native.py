@@ -327,7 +327,10 @@ def test_an_unknown_form_of_a_known_word_is_no_misspelling(matcher: Open) -> Non
     assert found(opened, "with fertiliser") == [("fertiliser", "T:3")]
 
 
-@pytest.mark.parametrize(("text", "count"), [("it outlines the work", 0), ("outlines of the work", 1)])
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [("it outlines the work", 0), ("outlines of the work", 1), ("in our outlines the work", 1)],
+)
 def test_a_kind_of_document_before_a_noun_phrase_is_a_verb(matcher: Open, text: str, count: int) -> None:
     kind = ConceptType(concept="T:1", semantic_type="T170", group="CONC", rule="test")
     assert len(found(matcher("1=Outlines", types=[kind]), text)) == count
@@ -419,6 +422,11 @@ def test_small_words_are_no_inflected_names(tmp_path: Path) -> None:
         assert found(opened, text, language) == [], language
     assert found(opened, "El paciente estaba en coma.", "es") == [("coma", "T:1")]
     assert found(opened, "des caries", "fr") == [("caries", "T:1")]
+
+
+def test_a_greek_letter_is_no_stem_of_a_word(matcher: Open) -> None:
+    opened = matcher("1=Chiado", language="pt")
+    assert found(opened, "o teste χ e um chiado", "pt") == [("chiado", "T:1")]
 
 
 def test_scripts_without_spaces_match_the_longest_run_of_characters(matcher: Open) -> None:
