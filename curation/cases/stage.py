@@ -234,7 +234,7 @@ def _reports(
 
 CASES = RecordStage(
     name="cases",
-    version=12,
+    version=13,
     inputs=(
         Input("parse.articles", Article, by="id"),
         Input("extract.sources", Source, by="id"),
