@@ -9,6 +9,8 @@ import re
 from collections.abc import Sequence
 from typing import Literal
 
+from curation.cases.headings import Kind, read
+
 Role = Literal["presentation", "findings", "course"]
 
 _TITLES: tuple[tuple[Role, re.Pattern[str]], ...] = (
@@ -79,7 +81,9 @@ _STATED = 3
 
 def title_role(titles: Sequence[str]) -> Role | None:
     """The role the innermost telling section title gives its text, None if the titles do not say."""
-    for title in reversed(titles[1:]):
+    for at, title in reversed([*enumerate(titles)]):
+        if not at and read(title).kind is not Kind.MORE:
+            break  # the title of the case itself
         for role, pattern in _TITLES:
             if pattern.search(title):
                 return role

@@ -185,7 +185,8 @@ class Reading:
         text = statement.text[:_MAX_READ]
         sentence = Sentence(statement.passage_id, statement.start, text)
         mentions = self._named(sentence)
-        roles = roles_in_statement(text, _spans(mentions, sentence))
+        is_name = statement.rule == FINAL and phrases.STATED.search(text) is None
+        roles = (roles_in_title if is_name else roles_in_statement)(text, _spans(mentions, sentence))
         said = list(zip(mentions, roles, strict=True))
         told = [item for item in said if _TITLE[item[1]]]
         read = [(mention, role) for mention, role in told if not self._is_general(mention, sentence)]
