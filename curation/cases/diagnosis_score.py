@@ -33,6 +33,7 @@ from curation.cases.diagnosis_cues import (
     OPEN,
     PAST,
     STRONG,
+    SUSPECTED,
     UNAFFIRMED,
     Cue,
 )
@@ -283,7 +284,7 @@ def _named(sentence: str, cue: Cue, found: re.Match[str]) -> str:
     if cue.side == "from":
         return sentence[found.start() : last]
     if cue.side == "after":
-        return sentence[found.end() : min(last, found.end() + _OBJECT)]
+        return SUSPECTED.sub("", sentence[found.end() : min(last, found.end() + _OBJECT)])
     return sentence[max(first, found.start() - _OBJECT) : found.start()]
 
 
