@@ -244,6 +244,17 @@ def _stated(sentence: str, cue: Cue) -> str | None:
     return None
 
 
+def explicit_rule(sentence: str) -> str:
+    """The first cue by which a sentence says in so many words what was diagnosed, '' if none stands.
+
+    What was diagnosed elsewhere, before or in a relative does not count.
+    """
+    if ELSEWHERE.search(sentence) or PAST.search(sentence) or FAMILY.search(sentence):
+        return ""
+    rules = (cue.name for cue in EXPLICIT if cue.name != _CARRIED and _stated(sentence, cue) is not None)
+    return next(rules, "")
+
+
 def names_one(text: str) -> bool:
     """Whether a text names a disease that is more than a sign of many."""
     return any(names_disease(word) and not _SIGN.search(word) for word in words_of(text))
