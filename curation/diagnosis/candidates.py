@@ -286,10 +286,13 @@ class Reading:
     def _turned(self, title: str, read: list[_Read]) -> list[_Read]:
         """A title's diseases; one that caused the others is the main one if the case states it too.
 
-        So a sign or complication gives way to the disease behind it: 'haematoma due to polyarteritis'.
+        So a sign or complication gives way to the disease behind it: 'haematoma due to polyarteritis'. What
+        the vocabulary does not know gives way only to what the case states outright.
         """
         causes = {item.concept for item, span, _ in read if phrases.CAUSED.search(title[: span[0]])}
-        made = {concept for concept in causes & set(self.found) if self.found[concept].places & _FIRM}
+        made = causes & set(self.found)
+        if not any(role == "main" for _, _, role in read):  # its head is a disease that is no concept
+            made = {concept for concept in made if self.found[concept].places & _FIRM}
         if not made:
             return read
         turned: Mapping[Role, Role] = {"main": "sign"}

@@ -117,7 +117,7 @@ def test_initials_of_what_the_title_spells_out_name_it() -> None:
 
 
 def test_a_cause_that_is_not_firmly_stated_does_not_displace_the_disease_of_the_title() -> None:
-    title = "[Sporotrichosis|MONDO:sporotrichosis] caused by [melanoma|MONDO:melanoma]"
+    title = "Pigment cast nephropathy caused by [melanoma|MONDO:melanoma]"
     told = (("He came.", "A scan revealed [melanoma|MONDO:melanoma].", "He went home."),)
     assert answer(title=title, cases=told, rules=["finding revealed"]).concept != "MONDO:melanoma"
     firm = (("He came.", "The final diagnosis was [melanoma|MONDO:melanoma].", "He went home."),)
