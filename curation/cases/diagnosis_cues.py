@@ -97,6 +97,8 @@ _SEEN = (
     r"|disclosed|evidenced|appreciated|apparent|cultured|recovered|unequivocal|obvious|uncovered|positive|reactive"
 )
 
+EXPLAINED = "explained by"
+"""What says as often why a thing was done as what the patient has: a title has to name the disease."""
 EXPLICIT = (
     _cue(
         "final diagnosis",
@@ -303,7 +305,7 @@ FINDING = (
         r"\s*(?:with|of|for|to|by|an?\b)",
     ),
     _cue(
-        "explained by",
+        EXPLAINED,
         "after",
         r"\b(?:(?:attributable|attributed|secondary|due) to|caused by|(?:features|picture|signs) of)\b",
     ),
@@ -324,6 +326,7 @@ STRONG = frozenset(
         "pathology revealed",
         "confirmed",
         "consistent with",
+        EXPLAINED,
         "turned out to be",
         "diagnosis named",
         "case of",

@@ -21,6 +21,7 @@ from curation.cases.diagnosis_cues import (
     ELSEWHERE,
     EVENT,
     EXCLUSION,
+    EXPLAINED,
     EXPLICIT,
     FAMILY,
     FINDING,
@@ -172,7 +173,7 @@ def _of_sentence(sentence: str, topic: Topic) -> tuple[set[str], str]:
             found |= {"explicit on the topic"} if agreement > 1 else set()
     for cue in FINDING:
         named = _stated(sentence, cue)
-        if named is None:
+        if named is None or (cue.name == EXPLAINED and topic is NO_TOPIC):
             continue
         if cue.name not in STRONG:
             named = DEFINITE.sub(_unless_disease, named)

@@ -73,3 +73,9 @@ def test_words_that_state_nothing(sentence: str) -> None:
 )
 def test_words_that_state_a_disease(sentence: str) -> None:
     assert [at for at, _ in select(["He came with pain.", sentence, "He went home."], NO_TOPIC)] == [1]
+
+
+def test_a_cause_is_a_statement_where_the_title_names_it() -> None:
+    told = ["He came with pain.", "His loss of vision was secondary to thrombosis of the carotid artery."]
+    assert [at for at, _ in select(told, topic_of("Carotid artery thrombosis after chemotherapy"))] == [1]
+    assert select(told, NO_TOPIC) == []
