@@ -1,7 +1,7 @@
 """What an article says outright of its one patient outside the story: "In our patient, X was diagnosed".
 
-A sentence is on the patient if it points at him, or takes up a sentence before it that does ("These findings
-established a diagnosis of X").
+A sentence is on the patient if it points at him, or takes up what was told of him before in the passage
+("These findings established a diagnosis of X").
 """
 
 from __future__ import annotations
@@ -24,10 +24,11 @@ _TAKES_UP = re.compile(
     re.IGNORECASE,
 )
 _OTHERS = re.compile(
-    r"\bet al\b|\b(?:reported|described|published|literature|authors|studies|series|previous(?:ly)?)\b|\[\d",
+    r"\bet al\b|\b(?:reported|described|published|literature|authors|studies|series|previous(?:ly)?)\b|\[\d"
+    r"|\bcase(?: report)? (?!was\b|is\b|has\b)\w+s\b",
     re.IGNORECASE,
 )
-"""In a sentence that may be about other patients."""
+"""In a sentence that may be about other patients, or about what a case teaches."""
 _READ = 3000
 """Characters of a passage that are read."""
 
@@ -44,8 +45,12 @@ def statements(text_id: str, text: str) -> Iterator[Statement]:
     is_ours = False
     for start, end in sentence_spans(text[:_READ]):
         sentence = text[start:end]
-        is_ours = bool(_OURS.search(sentence) or (is_ours and _TAKES_UP.match(sentence)))
-        if not is_ours or _OTHERS.search(sentence):
+        if _OTHERS.search(sentence):
+            is_ours = False
+            continue
+        is_on_him = _OURS.search(sentence) is not None
+        is_ours |= is_on_him
+        if not (is_on_him or (is_ours and _TAKES_UP.match(sentence))):
             continue
         if rule := explicit_rule(sentence):
             yield Statement(

@@ -96,13 +96,14 @@ def test_a_family_is_known_by_its_ending(name: str, is_family: bool, tmp_path: P
 
 def test_what_the_discussion_says_outright_of_the_patient_counts() -> None:
     told = (("A newborn had pustules.",),)
-    said = "In our patient, pustules spread. These findings established a diagnosis of "
+    said = "In our patient, pustules spread. Cultures grew moulds. These findings established a diagnosis of "
     named = "[sporotrichosis|MONDO:sporotrichosis]."
     found = answer(cases=told, discussion=[said + named])
     assert (found.concept, found.rule) == ("MONDO:sporotrichosis", "final diagnosis")
     for other in (
         "Smith et al. reported this. These findings established a diagnosis of ",
         "In our patient, pustules spread. In the literature, cultures established a diagnosis of ",
+        "In our patient, pustules spread. Our case confirms the value of making a diagnosis of ",
         "In our patient, pustules spread. In his father, a diagnosis was made of ",
     ):
         assert answer(cases=told, discussion=[other + named]).concept == ""
