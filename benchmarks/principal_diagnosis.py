@@ -28,7 +28,7 @@ from curation.concepts.matcher import Matcher
 from curation.concepts.native import open_index
 from curation.concepts.stage import texts_of
 from curation.diagnosis.concepts import Concepts, build
-from curation.diagnosis.stage import of_article
+from curation.diagnosis.stage import families, of_article
 from curation.extract.stage import EXTRACT
 from flows.engine.progress import SilentReporter
 from flows.engine.runner import run_records
@@ -133,9 +133,10 @@ def default_vocabulary(folder: Path) -> Vocabulary:
     held = index.vocabulary
     relations = from_table(ConceptRelation, pq.read_table(held.table("relations")))
     types = from_table(ConceptType, pq.read_table(held.table("types")))
+    concepts = build(types, relations, families(held.table("names")))
     mappings = from_table(ConceptMapping, pq.read_table(held.table("mappings")))
     same = {row.other: row.concept for row in mappings if row.status == "merged"}
-    return Vocabulary(held.rows("names"), open_index(index.path), build(types, relations), same)
+    return Vocabulary(held.rows("names"), open_index(index.path), concepts, same)
 
 
 def told(article: Article) -> Told:

@@ -55,6 +55,8 @@ def in_keywords(keywords: Sequence[str], others: Iterable[Statement]) -> Iterato
 
 _LOOSE = {"turned out to be", "case of"}
 """Cues that say as often what something is as what a patient has."""
+FINAL_DIAGNOSIS = "final diagnosis"
+_ONLY_LIKELY = {"hedged", EVENT.name}
 _OUTRIGHT = {"final", "explicit", "confirmed", "pathology", "strong"}
 
 
@@ -75,20 +77,36 @@ def _without_topic(sentences: Sequence[str]) -> list[tuple[int, str]]:
     return [(at, rule) for _, at, rule in [max(likely)]] if likely else []
 
 
-def select(sentences: Sequence[str], topic: Topic) -> list[tuple[int, str]]:
+def select(sentences: Sequence[str], topic: Topic, headed: Sequence[bool] = ()) -> list[tuple[int, str]]:
     """Positions and rules of the sentences of one case that state its final diagnosis.
-
-    Where the head of the title finds none, its whole is tried; then what is only likely, or what befell the
-    patient.
 
     Args:
         sentences: the sentences of the case, in order.
         topic: what the report's title is about.
+        headed: for each whether it stands under a title like "Final diagnosis": one of them states it,
+            whatever its words, and nothing that is only likely does. None stands so if empty.
+    """
+    found = dict(_by_words(sentences, topic))
+    under = [at for at, is_under in enumerate(headed) if is_under]
+    stating = [at for at in under if at in found] or [
+        at for at in under if is_disease(score.affirmed(sentences[at]))
+    ]
+    if stating:
+        found = {at: rule for at, rule in found.items() if rule not in _ONLY_LIKELY}
+        found[stating[0]] = FINAL_DIAGNOSIS
+    return sorted(found.items())
+
+
+def _by_words(sentences: Sequence[str], topic: Topic) -> list[tuple[int, str]]:
+    """Sentences that state a diagnosis by their words.
+
+    Where the head of the title finds none, its whole is tried; then what is only likely, or what befell the
+    patient.
     """
     read = score.features(sentences, topic)
     found = [(at, rule) for at, (features, rule) in enumerate(read) if score.is_enough(features)]
     if not found and topic.whole is not None:
-        found = select(sentences, topic.whole)
+        found = _by_words(sentences, topic.whole)
     if not found:
         likely = [(at, rule) for at, (_, rule) in enumerate(read) if rule == "hedged"]
         befell = [(at, rule) for at, (_, rule) in enumerate(read) if rule == EVENT.name]

@@ -60,7 +60,7 @@ _MAKE = (
 )
 _PATHOLOGY = (
     r"(?:histo-?|immuno-?histo)?patholog\w+|histolog\w+|immuno-?(?:histo|cyto)?chem\w+|immunostain\w*"
-    r"|biops(?:y|ies)"
+    r"|biops(?:y|ies)(?! (?:forceps|needles?|punch|channel|ports?|sites?|tracts?|guns?|wounds?))"
     r"|cytolog\w+|autopsy|necropsy|post-?mortem|microscop\w+|aspirat\w+|smears?|specimens?|frozen section"
     r"|immunofluorescence|bone marrow|flow cytometry|curettage|fna[bc]?"
 )
@@ -97,6 +97,8 @@ _SEEN = (
     r"|disclosed|evidenced|appreciated|apparent|cultured|recovered|unequivocal|obvious|uncovered|positive|reactive"
 )
 
+EXPLAINED = "explained by"
+"""What says as often why a thing was done as what the patient has: a title has to name the disease."""
 EXPLICIT = (
     _cue(
         "final diagnosis",
@@ -190,13 +192,19 @@ EXPLICIT = (
         "diagnóstico",
         "clause",
         r"\bdiagn[oó]stico\s+(?:definitivo|final|histol[oó]gico|anatomopatol[oó]gico|de)\b"
+        r"|\bdiagn[oó]stico\b.{1,160}?\b(?:foi|fue) (?:confirmado|establecido|estabelecido|realizado)\b"
         r"|\bse diagnostic[oó]\b|\bfoi diagnosticad[oa]\b|\bdiagnosticado (?:con|com)\b",
     ),
     _cue(
         "diagnostic retenu",
         "clause",
-        r"\bdiagnostic\s+(?:définitif|final|retenu|de)\b|\ble diagnostic\b.{0,60}\b(?:retenu|posé"
-        r"|confirmé)\b",
+        r"\bdiagnostic\s+(?:définitif|final|retenu|de\b|d['’])"
+        r"|\bdiagnostic\b.{1,200}?\b(?:retenu|posé|confirmé|établi|porté)\b",
+    ),
+    _cue(
+        "diagnostic retenu",
+        "after",
+        r"\bconclu(?:t|ait|ant|aient|re|rent|ent)?\s(?:à|au|aux|en)\b|\ben faveur d(?:e|['’]un)",
     ),
     _cue("Diagnose", "clause", r"\bdiagnose\s+(?:eines|einer|von|des|der)\b|\bdiagnostiziert\b"),
     _cue("diagnosi", "clause", r"\bdiagnosi\s+(?:definitiva|finale|di)\b"),
@@ -232,7 +240,9 @@ FINDING = (
         "after",
         r"\b(?:this|it|the (?:mass|lesion|tumou?r|nodule|disease|illness|cause|culprit|problem|growth))"
         r" (?:was|proved)"
-        r"(?: (?:in fact|therefore|thus|indeed|really|actually))?(?: to be)?(?= (?:an? |the )?[\w-]+)",
+        r"(?: (?:in fact|therefore|thus|indeed|really|actually))?(?: to be)?(?= (?:an? |the )?[\w-]+)"
+        r"(?! (?:(?:\w+ly|then|also|not|first|later) )*[a-z]+(?:ed|en|wn|ne|nt|ade|ound|ought|ut|ept)"
+        r" (?:for|to|by|with|in|on|at|from|into|out|up|off|and|after|before|under|during|due)\b)",
     ),
     _cue(
         "criteria met",
@@ -291,9 +301,13 @@ FINDING = (
         r"\b(?:consistent|compatible|in keeping|in line|in agreement|in accordance|diagnostic"
         r"|pathognomonic|characteristic|typical"
         r"|classical?"
-        r"|indicative|in favou?r|corresponding|evidence|features|picture|signs|positive|attributable"
-        r"|attributed"
-        r"|secondary|due|caused|representing|represented)\s*(?:with|of|for|to|by|an?\b)",
+        r"|indicative|in favou?r|corresponding|evidence|positive|representing|represented)"
+        r"\s*(?:with|of|for|to|by|an?\b)",
+    ),
+    _cue(
+        EXPLAINED,
+        "after",
+        r"\b(?:(?:attributable|attributed|secondary|due) to|caused by|(?:features|picture|signs) of)\b",
     ),
     _cue(
         "diagnosis named",
@@ -312,6 +326,7 @@ STRONG = frozenset(
         "pathology revealed",
         "confirmed",
         "consistent with",
+        EXPLAINED,
         "turned out to be",
         "diagnosis named",
         "case of",
@@ -378,6 +393,11 @@ FIRM_DOUBT = re.compile(
 """The part of it that stands even beside "confirmed"."""
 OPEN = re.compile(r"\b(?:differential|unlikely|misdiagnos\w+|diagn[oó]stico diferencial)\b", re.IGNORECASE)
 """What leaves all diseases of a clause open."""
+SUSPECTED = re.compile(
+    r"\b(?<!the )(?:suspect|suspected|suspicious|suspicion|concerning|worrisome|worrying) (?:for|of)\b.*",
+    re.IGNORECASE | re.DOTALL,
+)
+"""What is only suspected of something that was confirmed: "confirmed a mass suspicious for"."""
 EXCLUSION = re.compile(
     r"\b(?:other|alternative|remaining|common|differential|secondary|infectious|competing)\b[^,;.]{0,80}?"
     r"\b(?:excluded|ruled out)\b|\b(?:after|by) (?:exclusion|excluding|ruling out"
@@ -436,7 +456,9 @@ PAST = re.compile(
     r"|months?) (?:ago|earlier|before|prior|previously)|at the age of|in (?:early )?(?:childhood"
     r"|infancy)|during (?:infancy|childhood)|since (?:the age|childhood|birth|\d{4})"
     r"|already (?:been )?diagnosed"
-    r"|diagnos\w+\b.{0,60}\b(?:years?|months?) (?:ago|earlier|before|prior|previously)|antecedentes?)\b",
+    r"|diagnos\w+\b.{0,60}\b(?:years?|months?) (?:ago|earlier|before|prior|previously)|antecedentes?"
+    r"|(?:meses|a[nñ]os|d[ií]as|semanas|mois|ans|jours|semaines)(?: (?:antes|despu[eé]s|depois|après|avant))?"
+    r" d[elou]{1,2} diagn\w+|(?:desde|hasta|tras|ap[oó]s|desde o|depuis|après|avant) (?:el|le|o) diagn\w+)\b",
     re.IGNORECASE,
 )
 HISTORY = re.compile(

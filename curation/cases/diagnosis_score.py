@@ -21,6 +21,7 @@ from curation.cases.diagnosis_cues import (
     ELSEWHERE,
     EVENT,
     EXCLUSION,
+    EXPLAINED,
     EXPLICIT,
     FAMILY,
     FINDING,
@@ -33,6 +34,7 @@ from curation.cases.diagnosis_cues import (
     OPEN,
     PAST,
     STRONG,
+    SUSPECTED,
     UNAFFIRMED,
     Cue,
 )
@@ -171,7 +173,7 @@ def _of_sentence(sentence: str, topic: Topic) -> tuple[set[str], str]:
             found |= {"explicit on the topic"} if agreement > 1 else set()
     for cue in FINDING:
         named = _stated(sentence, cue)
-        if named is None:
+        if named is None or (cue.name == EXPLAINED and topic is NO_TOPIC):
             continue
         if cue.name not in STRONG:
             named = DEFINITE.sub(_unless_disease, named)
@@ -243,6 +245,17 @@ def _stated(sentence: str, cue: Cue) -> str | None:
     return None
 
 
+def explicit_rule(sentence: str) -> str:
+    """The first cue by which a sentence says in so many words what was diagnosed, '' if none stands.
+
+    What was diagnosed elsewhere, before or in a relative does not count.
+    """
+    if ELSEWHERE.search(sentence) or PAST.search(sentence) or FAMILY.search(sentence):
+        return ""
+    rules = (cue.name for cue in EXPLICIT if cue.name != _CARRIED and _stated(sentence, cue) is not None)
+    return next(rules, "")
+
+
 def names_one(text: str) -> bool:
     """Whether a text names a disease that is more than a sign of many."""
     return any(names_disease(word) and not _SIGN.search(word) for word in words_of(text))
@@ -283,7 +296,7 @@ def _named(sentence: str, cue: Cue, found: re.Match[str]) -> str:
     if cue.side == "from":
         return sentence[found.start() : last]
     if cue.side == "after":
-        return sentence[found.end() : min(last, found.end() + _OBJECT)]
+        return SUSPECTED.sub("", sentence[found.end() : min(last, found.end() + _OBJECT)])
     return sentence[max(first, found.start() - _OBJECT) : found.start()]
 
 

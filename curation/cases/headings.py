@@ -124,6 +124,15 @@ _CLOSED = re.compile(
     re.IGNORECASE,
 )
 
+_FINAL_DIAGNOSIS = re.compile(
+    r"(?:the )?(?:final|definit(?:e|ive)|established|confirmed|ultimate|conclusive"
+    r"|(?:histo)?pathologic(?:al)?|histologic(?:al)?) (?:\w+ )?diagnos[ie]s$"
+    r"|diagn[oó]stico (?:final|definitivo|confirmado|histol[oó]gico)$|diagnostic (?:final|définitif|retenu)$"
+    r"|(?:end|abschluss|schluss)diagnose$|(?:endgültige|definitive|finale) diagnose$"
+    r"|diagnosi (?:finale|definitiva|conclusiva)$",
+    re.IGNORECASE,
+)
+
 
 def number_of(written: str) -> int:
     """The number a digit, Roman numeral, letter or word stands for, 0 if none."""
@@ -153,7 +162,7 @@ def read(title: str) -> Heading:
     Args:
         title: the title as written, with or without its section number.
     """
-    bare = _NUMBERING.sub("", " ".join(title.split())).rstrip(" .:")
+    bare = _bare(title)
     if not bare:
         return Heading(Kind.OTHER)
     if found := numbered(bare):
@@ -164,6 +173,16 @@ def read(title: str) -> Heading:
         return Heading(Kind.WEAK)
     if _CLOSED.match(bare):
         return Heading(Kind.CLOSED)
-    if _MORE.match(bare):
+    if _MORE.match(bare) or _FINAL_DIAGNOSIS.match(bare):
         return Heading(Kind.MORE)
     return Heading(Kind.OTHER)
+
+
+def is_final_diagnosis(title: str) -> bool:
+    """Whether a section title says that the diagnosis reached stands under it."""
+    return _FINAL_DIAGNOSIS.match(_bare(title)) is not None
+
+
+def _bare(title: str) -> str:
+    """A title without its section number and closing marks."""
+    return _NUMBERING.sub("", " ".join(title.split())).rstrip(" .:")

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from curation.cases.headings import Heading, Kind, numbered, read
+from curation.cases.headings import Heading, Kind, is_final_diagnosis, numbered, read
 from curation.cases.narrative import Paragraph, closes, is_general, is_narrative
 from curation.cases.patient import introduces
 from curation.cases.patients import Draft, part
@@ -33,10 +33,12 @@ class _Sections:
         before: dict[int, bool | None] = {}
         for section in sections:
             status = self._status(section, before.get(section.parent), is_claimed)
-            self._inside[section.number] = before[section.parent] = status
+            self._inside[section.number] = status
+            if status is not None:  # a title that says nothing does not end the case
+                before[section.parent] = status
 
     def _status(self, section: Section, before: bool | None, is_claimed: bool) -> bool | None:
-        """Status of a section; `before` is that of the section before it at the same level."""
+        """Status of a section; `before` is that of the last before it at its level that has one."""
         kind = self._headings[section.number].kind
         if section.part != "body" or kind is Kind.CLOSED:
             return False
@@ -110,8 +112,13 @@ def _is_aside(paragraph: Paragraph) -> bool:
 
 
 def _is_heading(paragraph: Paragraph) -> bool:
-    """A paragraph that only titles what follows; one that numbers a patient is kept as its head."""
+    """A paragraph that only titles what follows; one that numbers a patient is kept as its head.
+
+    So is a diagnosis under a heading of its own, which may be no sentence.
+    """
     text = paragraph.text.rstrip()
+    if paragraph.titles and is_final_diagnosis(paragraph.titles[-1]):
+        return False
     is_short = (
         paragraph.kind == "paragraph"
         and len(text.split()) <= _HEADING_WORDS

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from curation.cases import romance
 from curation.extract.sentences import sentence_spans
 
 Sex = Literal["female", "male", ""]
@@ -35,7 +36,13 @@ _TENS = _words("twenty thirty forty fifty sixty seventy eighty ninety")
 SPELLED = {word: number for number, word in enumerate(_ONES, start=1)}
 for _tens, _word in enumerate(_TENS, start=2):
     SPELLED[_word] = 10 * _tens
-    SPELLED.update({f"{_word}-{one}": 10 * _tens + ones for ones, one in enumerate(_ONES[:9], start=1)})
+    SPELLED.update(
+        {
+            f"{_word}{joined}{one}": 10 * _tens + ones
+            for joined in "- "
+            for ones, one in enumerate(_ONES[:9], 1)
+        }
+    )
 SPELLED["a hundred"] = 100
 """Whole numbers in English words, as ages are written."""
 _NUMERAL = "|".join(sorted(map(re.escape, SPELLED), key=lambda word: (-len(word), word)))
@@ -97,8 +104,7 @@ _AGED = re.compile(
 )
 _SLASH = re.compile(r"(?<![\d/])(?P<n>\d{1,3})\s?(?P<unit>y(?:ears?)?)?\s?[/,]\s?(?P<sex>[FM])\b(?!/)")
 _ROMANCE = re.compile(
-    rf"(?<![\d.,\w]){_N}\s+(?P<unit>años|anos|ans|anni|mes(?:es)?|mês|mois|mesi|semanas?|semaines?"
-    rf"|settimane|d[ií]as?|jours?|giorni)\b(?=\s+(?:de edad|de idade|d['’]âge|di età|de vida|de vie)"
+    rf"(?<![\d.,\w]){_N}\s+{romance.UNIT}(?=\s+(?:de edad|de idade|d['’]âge|di età|de vida|de vie)"
     rf"|\s*[,;.)]|\s+(?:con|com|avec|sin|sem|sans|que|qui|quien|sexo|del?|do|da|sem|natural|previamente"
     rf"|portador\w*|ingres\w+|intern\w+|atendid\w+|hospit\w+|se|foi|fue))",
     re.IGNORECASE,
@@ -114,8 +120,10 @@ _DECADE = re.compile(
 )
 _AGES = (
     _COMPOUND, _AGED_COMPOUND, _OLD, _OF_AGE, _AGED, _YEAR_PERSON, _PERSON_OF, _BARE, _SHE_WAS, _SHORT,
-    _SLASH, _ROMANCE, _GERMAN,
+    _SLASH, romance.AGE_OF_PERSON, romance.AGE_WITH_PERSON, _ROMANCE, _GERMAN,
 )  # fmt: skip
+_MAY_LAST = (romance.AGE_WITH_PERSON, _ROMANCE)
+"""Those that match a duration too."""
 
 _FEMALE = frozenset(
     _words(
@@ -222,6 +230,12 @@ _FETUS_BESIDE = re.compile(
 """A child named only beside what its mother has, or lost."""
 _NEWBORN = re.compile(r"\b(?:newborns?|neonat\w+)\b", re.IGNORECASE)
 _MOTHER = re.compile(r"\b(?:pregnan\w+|gravida|\w+gravida|\w+para|mother|g\d+\s?p\d+)\b", re.IGNORECASE)
+_BORN_TO = re.compile(
+    r"\b(?:born|delivered)\b(?:(?!\b(?:who|which|present\w*|admitted|referred|brought)\b)[^.;])*"
+    r"\b(?:to|by|of) (?:an?|the|his|her)\s+(?:[\w-]+,?\s+){0,4}$",
+    re.IGNORECASE,
+)
+"""Before the age of a mother: 'was born at term to a healthy'."""
 _CHILD_SEX = re.compile(
     r"\b(?P<sex>male|female)\s+(?:\w+\s+)?(?:f(?:o)?etus|newborn|neonate|infant|baby|child|twin)\b"
     r"|\b(?P<noun>boy|girl)\b",
@@ -250,7 +264,12 @@ class Age:
 
 def ages_in(text: str) -> list[Age]:
     """Ages of a text in order, without those of relatives and donors."""
-    found = [_age(match) for pattern in _AGES for match in pattern.finditer(text)]
+    found = [
+        _age(match)
+        for pattern in _AGES
+        for match in pattern.finditer(text)
+        if pattern not in _MAY_LAST or not romance.is_lasting(text, match.start("n"), match.end("unit"))
+    ]
     found += [Age(match.start(), match.end(), match.group(), None) for match in _DECADE.finditer(text)]
     kept: list[Age] = []
     for age in sorted(found, key=lambda item: (item.start, -item.end)):
@@ -312,6 +331,7 @@ def _is_date(age: Age, sentence: str) -> bool:
     """Whether an age dates an event rather than describes a person."""
     before = sentence[max(0, age.start - 40) : age.start]
     is_dated = _DATED.search(before) is not None or _is_past(age, sentence)
+    is_dated = is_dated or (romance.is_written(age.text) and romance.is_dated(before))
     return is_dated and not age.text.lower().endswith("old")
 
 
@@ -325,6 +345,8 @@ def _is_of_others(age: Age, sentence: str) -> bool:
     """Whether an age is a relative's, a group's, or the beginning of a span of ages."""
     before, after = sentence[max(0, age.start - 90) : age.start], sentence[age.end : age.end + 40]
     if _KIN_BEFORE.search(before) or _GROUP_BEFORE.search(before) or _SPAN_AFTER.match(after):
+        return True
+    if romance.is_written(age.text) and romance.is_of_kin(before):
         return True
     found = _FIRST_NOUN.search(after)
     return found is not None and found["kin"] is not None
@@ -347,6 +369,7 @@ def introduces(sentence: str, *, may_be_kin: bool = False) -> Age | None:
             continue
         is_beside = before.endswith(", ") and age.text.endswith("of age") and sentence[age.end :][:1] == ","
         is_said = age.text.lower().endswith("old") or bool(age.sex) or is_met or is_beside
+        is_said = is_said or romance.is_of_person(before)
         is_kin = may_be_kin and _KIN_BESIDE.search(sentence[: age.start])
         if is_said or is_kin or _PERSON.search(sentence[max(0, age.start - 80) : age.end + 90]):
             return age
@@ -377,19 +400,35 @@ def sex_of(sentences: Sequence[str], age: Age | None, introduction: str) -> Sex:
     if age is not None:
         if age.sex:
             return age.sex
-        after = _nearest(introduction[age.end : age.end + 110])
-        if after or (after := _nearest(introduction[max(0, age.start - 60) : age.start], last=True)):
+        if romance.is_written(age.text) and (agreed := _agreed(introduction, age)):
+            return agreed
+        after = _nearest(romance.without_kin(introduction[age.end : age.end + 110]))
+        before = romance.without_kin(introduction[max(0, age.start - 60) : age.start])
+        if after or (after := _nearest(before, last=True)):
             return after
         if found := _KIN_BESIDE.search(introduction[: age.start]):
             return "female" if found["female"] else "male"
     female = male = 0
-    for sentence in sentences:
+    for sentence in map(romance.without_kin, sentences):
         words = [word.lower() for word in _TOKEN.findall(sentence)]
-        female += sum(word in _FEMALE and word not in _KIN for word in words)
-        male += sum(word in _MALE and word not in _KIN for word in words)
+        women, men = romance.agreeing(sentence)
+        female += women + sum(word in _FEMALE and word not in _KIN for word in words)
+        male += men + sum(word in _MALE and word not in _KIN for word in words)
     if female > 2 * male:
         return "female"
     return "male" if male > 2 * female else ""
+
+
+def _agreed(sentence: str, age: Age) -> Sex:
+    """Sex of one introduced in a Romance language: the noun before the age, then what agrees with it."""
+    before = romance.without_kin(sentence[max(0, age.start - 60) : age.start])
+    women, men = romance.agreeing(before)
+    if found := _nearest(before, last=True):
+        return found
+    if women != men:
+        return "female" if women > men else "male"
+    after = sentence[age.end : age.end + 110]
+    return romance.sex_behind(after) or _nearest(romance.without_kin(after))
 
 
 def _nearest(text: str, *, last: bool = False) -> Sex:
@@ -408,6 +447,8 @@ def _nearest(text: str, *, last: bool = False) -> Sex:
 def is_of_mother(sentence: str, age: Age, title: str) -> bool:
     """Whether the age that opens a report on an unborn or newborn child is that of the mother."""
     is_grown = age.years is not None and age.years >= 12
+    if is_grown and _BORN_TO.search(sentence[max(0, age.start - 200) : age.start]):
+        return True
     is_child = is_prenatal(title) or bool(_NEWBORN.search(_FETUS_BESIDE.sub("", title)))
     return is_grown and is_child and bool(_MOTHER.search(sentence))
 

@@ -9,6 +9,8 @@ import re
 from collections.abc import Sequence
 from typing import Literal
 
+from curation.cases.headings import Kind, read
+
 Role = Literal["presentation", "findings", "course"]
 
 _TITLES: tuple[tuple[Role, re.Pattern[str]], ...] = (
@@ -50,7 +52,7 @@ _COURSE = re.compile(
     r"|dose[sd]?|underwent|surg\w+|operat\w+|resect\w+|excis\w+|remov\w+|performed|incision|sutur\w+"
     r"|anesthesi\w+|anaesthesi\w+|transfus\w+|intubat\w+|ventilat\w+|discharg\w+|follow[- ]?up|followed"
     r"|recover\w+|improv\w+|resol\w+|relie\w+|recurren\w+|relaps\w+|died|death|expired|postoperativ\w+"
-    r"|postsurg\w+|weeks? later|months? later|days? later|years? later|after (?:\w+ )?(?:days?|weeks?"
+    r"|postsurg\w+|weeks? later|months? later|years? later|after (?:\w+ )?(?:days?|weeks?"
     r"|months?|years?)|subsequent\w*|eventually|uneventful\w*|remission|continu\w+|discontinu\w+|tapered"
     r"|replaced|transferred|intensive care|implant\w*|repair\w*|reconstruct\w*|drain\w*|chemotherapy"
     r"|radiotherapy|antibiotics?|maintained|monitored|regimen|mg|asymptomatic|alta|tratamiento"
@@ -62,6 +64,14 @@ _OPENS = re.compile(
     r"|history of)\b",
     re.I,
 )
+_REOPENS = re.compile(
+    r"\b(?:was|were|been) re-?admitted\b|\b(?:presented|came|admitted) again\b|\bre-?presented\b"
+    r"|\breturned (?:to (?:the|our)|with)\b",
+    re.IGNORECASE,
+)
+"""A patient who comes back ill."""
+_SOON = re.compile(r"\b(?:[\w-]+ )?(?:days?|hours?) (?:later|after(?=,))", re.IGNORECASE)
+"""Says when, not that something is over."""
 _LATER = re.compile(
     r"\b(?:follow[- ]?up|post-?operativ\w+|later|after (?:the )?(?:treatment|surgery|operation|therapy)"
     r"|at discharge|(?:one|two|three|four|five|six|\d+)[- ](?:day|week|month|year)s? (?:after|later"
@@ -79,7 +89,9 @@ _STATED = 3
 
 def title_role(titles: Sequence[str]) -> Role | None:
     """The role the innermost telling section title gives its text, None if the titles do not say."""
-    for title in reversed(titles[1:]):
+    for at, title in reversed([*enumerate(titles)]):
+        if not at and read(title).kind is not Kind.MORE:
+            break  # the title of the case itself
         for role, pattern in _TITLES:
             if pattern.search(title):
                 return role
@@ -105,7 +117,9 @@ def role_of(sentence: str, before: Role | None, stated: Role | None) -> Role:
         points["presentation"] += 2
     if before == "presentation" and _EARLIER.search(sentence):
         points["course"] -= 2
-    if _LATER.search(sentence) and before != "presentation":
+    if _REOPENS.search(sentence):
+        points["presentation"] += 3
+    elif _LATER.search(_SOON.sub(" ", sentence)) and before != "presentation":
         points["course"] += 2
     if stated is not None:
         points[stated] += _STATED

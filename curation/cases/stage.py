@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from curation.cases import diagnosis, figures, layout, report
 from curation.cases.diagnosis import Topic
 from curation.cases.figures import Profile
+from curation.cases.headings import is_final_diagnosis
 from curation.cases.narrative import Paragraph, group_words, mentions_patient
 from curation.cases.patient import (
     Age,
@@ -219,7 +220,8 @@ def _statements(draft: Draft, spans: Sequence[CaseSpan], topic: Topic) -> Iterat
         if any(span.passage_id == piece.paragraph.id and span.start <= start < span.end for span in spans)
     ]
     texts = [paragraph.text[start:end] for paragraph, start, end in told]
-    for at, rule in diagnosis.select(texts, topic):
+    headed = [bool(item.titles) and is_final_diagnosis(item.titles[-1]) for item, _, _ in told]
+    for at, rule in diagnosis.select(texts, topic, headed):
         paragraph, start, end = told[at]
         yield Statement(
             place="passage", passage_id=paragraph.id, start=start, end=end, text=texts[at], rule=rule
@@ -234,7 +236,7 @@ def _reports(
 
 CASES = RecordStage(
     name="cases",
-    version=12,
+    version=13,
     inputs=(
         Input("parse.articles", Article, by="id"),
         Input("extract.sources", Source, by="id"),

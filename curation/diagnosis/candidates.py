@@ -5,19 +5,20 @@ Title and statements are read for what they say of each; how the rest speaks of 
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import itertools
 import re
 from bisect import bisect_left
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from curation.cases.diagnosis_cues import EXPLICIT, STRONG
 from curation.cases.diagnosis_topic import is_disease, names_disease
-from curation.diagnosis import phrases, talk
+from curation.diagnosis import outside, phrases, talk
 from curation.diagnosis.candidate import Candidate
 from curation.diagnosis.concepts import Concepts
-from curation.diagnosis.heads import is_half, is_head_only
+from curation.diagnosis.heads import is_half, is_head_only, leaves_out_site
 from curation.diagnosis.reading import (
     Role,
     are_joined,
@@ -43,6 +44,7 @@ FINAL = "final diagnosis"
 _MAX_ACRONYM = 5
 _MAX_READ = 3000
 """Characters of a title or sentence that are read; bounds the work on a sentence without end."""
+_SHORT = re.compile(r"\b[A-Z]{3,6}\b")
 _WORD = re.compile(r"[^\W\d_]+")
 _Read = tuple[Mention, tuple[int, int], Role]
 """A disease of a title, where it stands in it, and as what."""
@@ -91,6 +93,8 @@ class Reading:
         for statement in self.case.statements:
             if statement.place == "passage":
                 self._read_statement(statement)
+        for statement in self._said_outside():
+            self._read_statement(statement)
         for statement in self.case.statements:
             if statement.place == "title":
                 self._read_title(statement)
@@ -156,6 +160,8 @@ class Reading:
         bare = len(words) == 1 and is_disease(words[0]) and not names_disease(words[0])
         if bare or self.concepts.is_general(mention.concept):
             return True
+        if leaves_out_site(mention, sentence.text, sentence.start, self.concepts):
+            return True
         if any(item.is_main and self._is_kind(item.concept, mention.concept) for item in self.found.values()):
             return False  # which kind is stated elsewhere
         everywhere = itertools.chain.from_iterable(self.texts.mentions.values())
@@ -184,20 +190,58 @@ class Reading:
     def _read_statement(self, statement: Statement) -> None:
         text = statement.text[:_MAX_READ]
         sentence = Sentence(statement.passage_id, statement.start, text)
-        mentions = self._named(sentence)
-        roles = roles_in_statement(text, _spans(mentions, sentence))
+        mentions = self._with_short_forms(sentence, self._named(sentence))
+        is_name = statement.rule == FINAL and phrases.STATED.search(text) is None
+        roles = (roles_in_title if is_name else roles_in_statement)(text, _spans(mentions, sentence))
         said = list(zip(mentions, roles, strict=True))
         told = [item for item in said if _TITLE[item[1]]]
         read = [(mention, role) for mention, role in told if not self._is_general(mention, sentence)]
         self.taken_back |= {mention.concept for mention, role in said if role == "never"}
-        where = talk.place(self.case, statement.passage_id, statement.start) or 0.0
+        where = talk.place(self.case, statement.passage_id, statement.start)
         for mention, role in read:
             candidate = self._note(mention, "statement", statement.rule)
             candidate.is_main |= role == "main" and statement.rule in _FIRM
             candidate.is_final |= statement.rule == FINAL
-            candidate.stated = max(where, candidate.stated or 0.0)
+            if where is not None:
+                candidate.stated = max(where, candidate.stated or 0.0)
         if statement.rule in _EXPLICIT and not read and is_disease(text):
             self.is_unmatched |= bool(told) or not self._mentioned(sentence)
+
+    def _with_short_forms(self, sentence: Sentence, mentions: list[Mention]) -> list[Mention]:
+        """Mentions of a sentence, and short forms in it of what title or abstract spell out: 'LCH'."""
+        found = list(mentions)
+        for written in _SHORT.finditer(sentence.text):
+            start, end = sentence.start + written.start(), sentence.start + written.end()
+            spelt = self._initials.get(written.group())
+            if spelt and not any(item.start < end and start < item.end for item in mentions):
+                found.append(
+                    dataclasses.replace(
+                        spelt, text_id=sentence.text_id, start=start, end=end, text=written.group()
+                    )
+                )
+        return sorted(found, key=lambda item: item.start)
+
+    @functools.cached_property
+    def _initials(self) -> Mapping[str, Mention]:
+        """The diseases that title and abstract name in several words, by initials that only one has."""
+        found: dict[str, dict[str, Mention]] = {}
+        for text_id, there in self.texts.mentions.items():
+            if text_id != self.texts.title_id and "#abstract" not in text_id:
+                continue
+            for mention in there:
+                words = _WORD.findall(mention.text)
+                if len(words) > 2 and self._is_disease(mention) and not talk.is_set_aside(mention):
+                    initials = "".join(word[0].upper() for word in words)
+                    found.setdefault(initials, {}).setdefault(mention.concept, mention)
+        return {short: next(iter(those.values())) for short, those in found.items() if len(those) == 1}
+
+    def _said_outside(self) -> Iterator[Statement]:
+        """What the discussion says outright of its one patient."""
+        told = {span.passage_id for span in self.case.spans}
+        if len(self.texts.cases) == 1:
+            for text_id, text in self.texts.passages.items():
+                if text_id not in told and self.texts.mentions.get(text_id):
+                    yield from outside.statements(text_id, text)
 
     def _read_title(self, statement: Statement) -> None:
         text = statement.text[:_MAX_READ]
@@ -242,10 +286,13 @@ class Reading:
     def _turned(self, title: str, read: list[_Read]) -> list[_Read]:
         """A title's diseases; one that caused the others is the main one if the case states it too.
 
-        So a sign or complication gives way to the disease behind it: 'haematoma due to polyarteritis'.
+        So a sign or complication gives way to the disease behind it: 'haematoma due to polyarteritis'. What
+        the vocabulary does not know gives way only to what the case states outright.
         """
         causes = {item.concept for item, span, _ in read if phrases.CAUSED.search(title[: span[0]])}
         made = causes & set(self.found)
+        if not any(role == "main" for _, _, role in read):  # its head is a disease that is no concept
+            made = {concept for concept in made if self.found[concept].places & _FIRM}
         if not made:
             return read
         turned: Mapping[Role, Role] = {"main": "sign"}

@@ -17,6 +17,11 @@ _SIGN = "T184"
 _OF_DISEASES = "MONDO:"
 """A vocabulary of diseases only: what it lists is one, though another source files it under signs."""
 _GROUP = "DISO"
+FAMILY = r"[a-z]+(?:viridae|virinae|virales|aceae)\b.*\b(?:infection|disease|disorder)s?\b"
+"""A name of infections with any member of a family of organisms: "Herpesviridae infection". The endings are
+fixed by the codes of nomenclature."""
+_KINDS = 8
+"""A family with fewer diseases below it is hardly wider than they are."""
 GENERAL = 300
 """A concept with more descendants than this is a chapter heading ('lung disorder'), not a diagnosis."""
 
@@ -29,6 +34,7 @@ class Concepts:
     parents: Mapping[str, tuple[str, ...]]
     children: Mapping[str, tuple[str, ...]]
     signs: frozenset[str] = frozenset()
+    families: frozenset[str] = frozenset()
     _ancestors: dict[str, frozenset[str]] = field(default_factory=dict)
     _below: dict[tuple[str, int], bool] = field(default_factory=dict)
     _count: dict[str, int] = field(default_factory=dict)
@@ -65,7 +71,8 @@ class Concepts:
 
     def is_general(self, concept: str) -> bool:
         """Whether a concept says too little to pair two patients by."""
-        return self.has_kinds(concept, GENERAL + 1)
+        is_family = concept in self.families and self.has_kinds(concept, _KINDS)
+        return is_family or self.has_kinds(concept, GENERAL + 1)
 
     def has_kinds(self, concept: str, least: int) -> bool:
         """Whether at least so many concepts lie below one."""
@@ -89,8 +96,13 @@ def _reach(start: str, links: Mapping[str, tuple[str, ...]], limit: int = 0) -> 
     return found, False
 
 
-def build(types: Iterable[ConceptType], relations: Iterable[ConceptRelation]) -> Concepts:
+def build(
+    types: Iterable[ConceptType], relations: Iterable[ConceptRelation], families: Iterable[str] = ()
+) -> Concepts:
     """Concepts from the types and relations of a vocabulary.
+
+    `families` are concepts named after a family of organisms (FAMILY): as many
+    diseases as the family has species.
 
     A concept that any source types as a disease is one, so that what HPO lists as a phenotype and MONDO as a
     disease counts as a disease; but not what a source types as a sign or symptom ('cough', 'erythema') and
@@ -128,4 +140,5 @@ def build(types: Iterable[ConceptType], relations: Iterable[ConceptRelation]) ->
         {concept: tuple(sorted(found)) for concept, found in parents.items()},
         {concept: tuple(sorted(found)) for concept, found in children.items()},
         frozenset(findings),
+        frozenset(families),
     )

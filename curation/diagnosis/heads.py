@@ -27,6 +27,8 @@ _AFTER = re.compile(
     r" (?P<word>[a-z]+(?:ens|ans|atum|osum|icum|oides|iforme|[^aeiou]us|[^aeiou]um|alis|aris))\b"
 )
 """A Latin epithet, as dermatologists put them behind the noun."""
+_OF_PART = re.compile(r" of (?P<part>(?:(?!(?:in|with|after|due|following|by|and|from)\b)[\w’'-]+ ?){1,6})")
+"""What stands behind a process: the part it happened to."""
 _INFLECTED = re.compile(r"ly$|...ing$")
 """Adverbs and verbs."""
 _NO_KIND = frozenset({"ct", "mri", "mr", "us", "icu", "ii", "iii", "iv", "vi", "usa", "uk"})
@@ -58,6 +60,23 @@ def is_half(mention: Mention, text: str, start: int, named: Iterable[Mention], c
         and not concepts.is_above(mention.concept, other.concept)
         for other in named
     )
+
+
+def leaves_out_site(mention: Mention, text: str, start: int, concepts: Concepts) -> bool:
+    """Whether what happened is named without the part of the body it happened to: 'rupture | of the spleen'.
+
+    Only of what a vocabulary files under processes and findings: a disease is one wherever it sits.
+
+    Args:
+        mention: what was found.
+        text: the title or sentence.
+        start: offset of that text in the text the mention lies in.
+        concepts: the vocabulary.
+    """
+    if concepts.kind(mention.concept) != "finding":
+        return False
+    tail = _OF_PART.match(text, mention.end - start)
+    return tail is not None and next(iter(_sites().find(tail["part"])), None) is not None
 
 
 def is_head_only(

@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import TypeVar
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from curation.diagnosis.candidates import Sentence, Texts
-from curation.diagnosis.concepts import Concepts, build
+from curation.diagnosis.concepts import FAMILY, Concepts, build
 from curation.diagnosis.principal import principal
 from curation.extract.sentences import sentence_spans
 from schemas.case import Case
@@ -32,6 +33,7 @@ def diagnoses(
     passages: Sequence[Passage],
     mentions: Sequence[Mention],
     *,
+    names: Path,
     types: Path,
     relations: Path,
 ) -> Iterator[PrincipalDiagnosis]:
@@ -42,11 +44,12 @@ def diagnoses(
         cases: its cases.
         passages: its passages; those outside the cases are read for what they say of the patients.
         mentions: its grounded mentions, those of title and keywords included.
+        names: Parquet of the names of the vocabulary.
         types: Parquet of ConceptType rows of the vocabulary.
         relations: Parquet of its ConceptRelation rows.
     """
     if cases:
-        yield from of_article(source, cases, passages, mentions, _concepts(types, relations))
+        yield from of_article(source, cases, passages, mentions, _concepts(names, types, relations))
 
 
 def of_article(
@@ -80,8 +83,17 @@ def read_from(
 
 
 @functools.lru_cache(maxsize=2)
-def _concepts(types: Path, relations: Path) -> Concepts:
-    return build(_rows(ConceptType, types), _rows(ConceptRelation, relations))
+def _concepts(names: Path, types: Path, relations: Path) -> Concepts:
+    return build(_rows(ConceptType, types), _rows(ConceptRelation, relations), families(names))
+
+
+def families(names: Path) -> set[str]:
+    """Concepts of a vocabulary that are named after a family of organisms."""
+    found: set[str] = set()
+    for batch in pq.ParquetFile(names).iter_batches(columns=["concept", "name"]):
+        is_family = pc.match_substring_regex(batch.column("name"), f"^{FAMILY}", ignore_case=True)
+        found.update(batch.filter(is_family).column("concept").to_pylist())
+    return found
 
 
 def _rows(kind: type[T], path: Path) -> Iterator[T]:
@@ -98,7 +110,7 @@ def _case_ids(
 
 DIAGNOSES = RecordStage(
     name="diagnoses",
-    version=11,
+    version=12,
     inputs=(
         Input("extract.sources", Source, by="id"),
         Input("cases.cases", Case, by="article_id"),
@@ -108,7 +120,7 @@ DIAGNOSES = RecordStage(
     outputs=(Table("diagnoses", PrincipalDiagnosis, ("case_id",)),),
     process=diagnoses,
     accounts=(Account("case", _case_ids, "diagnoses", "case_id"),),
-    resources=("types", "relations"),
+    resources=("names", "types", "relations"),
 )
 
 

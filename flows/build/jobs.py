@@ -41,4 +41,6 @@ def _resources(workspace: Workspace, step: Step, backend: str) -> Mapping[str, R
     index = planned_index(workspace, backend)
     if index is not None:
         return index.resources
-    return dict.fromkeys(("vocabulary", "types", "relations"), Resource(workspace.root, "no vocabulary yet"))
+    return dict.fromkeys(
+        ("vocabulary", "names", "types", "relations"), Resource(workspace.root, "no vocabulary yet")
+    )

@@ -90,6 +90,16 @@ _FAILED = re.compile(
     re.IGNORECASE,
 )
 """What the authors themselves say did not help, was not done or came after is no answer."""
+_CHILD = r"infants?|newborns?|neonates?|bab(?:y|ies)|child|boy|girl|toddler|preterm"
+_IS_CHILD = re.compile(rf"\b(?:{_CHILD})\b", re.IGNORECASE)
+_GROWN = re.compile(r"\b(?:wom[ae]n|m[ae]n|lady|gentleman|pregnant|gravida|\w+para|mother)\b", re.IGNORECASE)
+_OF_ANOTHER = re.compile(
+    r"\b(?:the|his|her|whose|this|['’]s) (?:[\w-]+ )?(?:mother|father|parents?|donor|brother|sister|twin"
+    r"|husband|wife)\b"
+    rf"(?!['’])(?:(?!\b(?:he|she|patient|{_CHILD})\b)[^.;])*$",
+    re.IGNORECASE,
+)
+"""Before a verb whose subject is not the patient."""
 _GENERIC = listed(
     """
     treatment treatments therapy therapies surgery surgeries surgical surgically operation operations
@@ -138,13 +148,16 @@ def treatment(sentences: Sequence[Sentence], told: Told, treatments: frozenset[s
         told: concepts named in its passages.
         treatments: concepts that are drugs or therapeutic procedures.
     """
+    is_child = _is_of_child(sentences)
     for at, sentence in enumerate(sentences):
         text = sentence.text
+        if _is_of_another(text, is_child=is_child):
+            continue
         is_told = sentence.span.role == "course" and _TREATED.search(text) and not _PAST.search(text)
         if not is_told and not (sentence.span.role == "course" and _UNDER_WAY.search(text)):
             continue
         found = [word for word in _THERAPY.findall(text) if word.lower() not in _GENERIC]
-        found += [item.text for item in _within(sentence, told) if item.concept in treatments]
+        found += [item.text for item in _within(sentence, told, treatments) if item.concept in treatments]
         if _FAILED.search(text):
             return None
         # A treatment that has begun without a name cannot be asked for, nor what came after it.
@@ -152,9 +165,28 @@ def treatment(sentences: Sequence[Sentence], told: Told, treatments: frozenset[s
     return None
 
 
-def _within(sentence: Sentence, told: Told) -> list[Mention]:
+def _is_of_child(sentences: Sequence[Sentence]) -> bool:
+    """Whether the patient is a child, whose mother is somebody else."""
+    for sentence in sentences[:2]:
+        child, grown = _IS_CHILD.search(sentence.text), _GROWN.search(sentence.text)
+        if child or grown:
+            return child is not None and (grown is None or child.start() < grown.start())
+    return False
+
+
+def _is_of_another(text: str, *, is_child: bool) -> bool:
+    """Whether what a sentence says was done was done to a relative; "the mother" may be the patient."""
+    found = _TREATED.search(text)
+    other = _OF_ANOTHER.search(text[: found.start()]) if found else None
+    return other is not None and (
+        is_child or not other.group().lower().startswith(("the mother", "this mother"))
+    )
+
+
+def _within(sentence: Sentence, told: Told, treatments: frozenset[str]) -> list[Mention]:
     """Mentions inside a sentence that name no examination."""
     span = sentence.span
+    ends = {item.end for item in told if item.text_id == span.passage_id and item.concept in treatments}
     return [
         item
         for item in told
@@ -164,6 +196,7 @@ def _within(sentence: Sentence, told: Told) -> list[Mention]:
         and item.text.lower() not in _GENERIC
         and not _NUMBS.search(item.text)
         and not _TEST.search(item.text)
+        and item.start - 1 not in ends  # the salt of a drug: "cefuroxime sodium"
     ]
 
 

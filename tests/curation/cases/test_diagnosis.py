@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 
 from curation.cases.diagnosis import in_keywords, in_title, select, topic_of
+from curation.cases.diagnosis_topic import NO_TOPIC
 
 TITLE = "Polyarteritis nodosa with renal infarction: a case report"
 TOPIC = topic_of(TITLE)
@@ -77,3 +78,9 @@ def test_keywords_that_name_a_stated_disease() -> None:
     keywords = ("polyarteritis nodosa", "renal infarction", "prednisolone", "case report", "appendicitis")
     found = [statement.text for statement in in_keywords(keywords, in_title(TITLE))]
     assert found == ["polyarteritis nodosa", "renal infarction"]
+
+
+def test_under_a_title_that_says_so_the_sentence_with_the_disease_is_the_final_diagnosis() -> None:
+    told = ["He had a fever.", "All agreed.", "Visceral leishmaniasis.", "He was treated."]
+    assert select(told, NO_TOPIC) == []
+    assert select(told, NO_TOPIC, [False, True, True, False]) == [(2, "final diagnosis")]

@@ -385,3 +385,33 @@ def test_a_title_on_patients_as_such_claims_none(what: str) -> None:
         journal="Surgery",
     )
     assert cases_of(of) == []
+
+
+EXPERTS = [
+    ("Case presentation", [WOMAN]),
+    ("MULTIDISCIPLINARY EXPERT CONSULTATION", ["A surgeon and a radiologist agreed on the operation."]),
+    ("FINAL DIAGNOSIS", ["Torsion of a wandering spleen secondary to a long pedicle."]),
+    ("TREATMENT", ["The patient was given fluids before the operation."]),
+    ("Discussion", [DISCUSSION]),
+    ("Treatment", ["The patient of another report was treated with antibiotics."]),
+]
+
+
+def test_a_title_that_says_nothing_does_not_end_the_case_a_discussion_does() -> None:
+    (case,) = cases_of(report(EXPERTS))
+    assert [number for number in numbers_of(case) if number != 2] == [1, 3, 4]
+    assert [span.role for span in case.spans if span.passage_id.endswith(("p3", "p4"))] == [
+        "findings",
+        "course",
+    ]
+
+
+@pytest.mark.parametrize("title", ["FINAL DIAGNOSIS", "5. Definitive diagnosis", "Diagnóstico final"])
+@pytest.mark.parametrize(
+    "name", ["Torsion of a wandering spleen due to a long pedicle.", "Splenic infarction"]
+)
+def test_what_stands_under_final_diagnosis_states_it(title: str, name: str) -> None:
+    of = report([("Case presentation", [WOMAN]), (title, [name]), ("Discussion", [DISCUSSION])])
+    (case,) = cases_of(of)
+    stated = [(item.text, item.rule) for item in case.statements if item.place == "passage"]
+    assert (name, "final diagnosis") in stated  # a name alone, with or without a full stop

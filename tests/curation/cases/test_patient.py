@@ -47,6 +47,19 @@ from curation.cases.patient import ages_in, introduces, is_animal, is_of_mother,
         ("Une femme de 52 ans sans antécédents a consulté.", 52.0, "female"),
         ("Eine 67-jährige Patientin stellte sich vor.", 67.0, "female"),
         ("Un uomo di 70 anni, con febbre, è stato ricoverato.", 70.0, "male"),
+        ("A seventy two years old male was seen.", 72.0, "male"),
+        ("Varón de 61 años diagnosticado de un tumor del recto.", 61.0, "male"),
+        ("Varón mestizo de 50 años al que se le realizó una derivación.", 50.0, "male"),
+        ("Un patient âgé de 35 ans présentant une toux.", 35.0, "male"),
+        ("Monsieur X, âgé de 42 ans, est suivi depuis l'âge de 27 ans.", 42.0, "male"),
+        ("Mujer de 34 años acude a urgencias.", 34.0, "female"),
+        ("Homem de 60 anos procurou o hospital.", 60.0, "male"),
+        ("Paciente do sexo feminino de 45 anos procurou o hospital.", 45.0, "female"),
+        ("La paciente de 86 años fue remitida.", 86.0, "female"),
+        ("Paciente de 59 años remitida por dolor.", 59.0, "female"),
+        ("Paciente de 59 años que, tras la muerte de su mujer, empeoró.", 59.0, ""),
+        ("Une fille de 13 ans suivie pour une anémie.", 13.0, "female"),
+        ("Lactante de 3 meses de vida con fiebre.", 0.25, ""),
         ("Mark is a 60-year-old software engineer who noticed a wound on his leg.", 60.0, "male"),
     ],
 )
@@ -61,6 +74,12 @@ def test_age_and_sex(sentence: str, years: float | None, sex: str) -> None:
 @pytest.mark.parametrize(
     "sentence",
     [
+        "El paciente falleció a los 4 meses del diagnóstico.",
+        "Tras 24 meses de seguimiento, el paciente está bien.",
+        "Paciente con 3 años de evolución de dolor.",
+        "Niño con tos de 3 semanas de evolución.",
+        "La patiente est suivie depuis 3 ans, sans récidive.",
+        "Su mujer de 55 años estaba sana.",
         "A survey of Mrs Okafor, 12 nurses and a cook.",
         "At the age of 12 he had his tonsils removed.",
         "The 5-year survival of patients is 40%.",
@@ -142,3 +161,27 @@ def test_a_mother_of_a_newborn_beside_is_the_patient() -> None:
     assert age is not None
     assert not is_of_mother(sentence, age, "Advanced abdominal pregnancy with a live newborn")
     assert is_of_mother(sentence, age, "Chylothorax in a newborn")
+
+
+def test_an_age_behind_born_to_is_the_mothers() -> None:
+    born = "A female infant was born at term to a healthy 24-year-old woman."
+    age = introduces(born)
+    assert age is not None
+    assert is_of_mother(born, age, "Blisters of the skin")
+    for own in (
+        "A 14-year-old girl, born to a 40-year-old woman, was seen.",
+        "A 30-year-old woman delivered a healthy boy.",
+        "A man born in Norway presented to a clinic; the 40-year-old man was seen again.",
+    ):
+        age = introduces(own)
+        assert age is not None
+        assert not is_of_mother(own, age, "Blisters of the skin")
+
+
+def test_sex_by_article_and_agreement() -> None:
+    assert (
+        sex_of(["El paciente ingresó. Tras la muerte de su mujer, el paciente empeoró."], None, "") == "male"
+    )
+    assert sex_of(["La paciente ingresó con fiebre."], None, "") == "female"
+    assert sex_of(["Le patient a été opéré. Ce patient allait bien."], None, "") == "male"
+    assert sex_of(["Sa femme a été prévenue."], None, "") == ""

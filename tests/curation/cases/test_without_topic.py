@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from curation.cases.diagnosis import select, topic_of
+from curation.cases.diagnosis_topic import NO_TOPIC
 
 CAME = "She was brought in with pain, and her uncle had been treated for tuberculosis."
 
@@ -42,3 +43,39 @@ def test_a_title_that_names_the_disease_still_decides() -> None:
 )
 def test_relatives_and_what_was_excluded_state_nothing(told: str) -> None:
     assert select([told], topic_of("Blindness treated as tuberculosis")) == []
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "Due to obstruction by the tumor, the duct could not be entered.",
+        "She was given iron due to fatigue related to her anemia.",
+        "The scan showed nothing but a picture of old pneumonia.",
+        "A biopsy forceps was used to break up the bezoar.",
+        "It was referred for hemorrhage after the birth.",
+        "Tomography confirmed a mass suspicious for pancreatic carcinoma.",
+        "Tras 5 meses del diagnóstico definitivo, el paciente presentó tuberculosis.",
+    ],
+)
+def test_words_that_state_nothing(sentence: str) -> None:
+    assert select(["He came with pain.", sentence, "He went home."], NO_TOPIC) == []
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "It was mixed germ cell carcinoma.",
+        "Histology confirmed the suspicion of sarcoidosis.",
+        "Le diagnostic d'une occlusion du grêle sur un trichobézoard de l'estomac a été posé.",
+        "La biopsie concluait à une tuberculose.",
+        "El diagnóstico de sarcoidosis fue confirmado.",
+    ],
+)
+def test_words_that_state_a_disease(sentence: str) -> None:
+    assert [at for at, _ in select(["He came with pain.", sentence, "He went home."], NO_TOPIC)] == [1]
+
+
+def test_a_cause_is_a_statement_where_the_title_names_it() -> None:
+    told = ["He came with pain.", "His loss of vision was secondary to thrombosis of the carotid artery."]
+    assert [at for at, _ in select(told, topic_of("Carotid artery thrombosis after chemotherapy"))] == [1]
+    assert select(told, NO_TOPIC) == []

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
@@ -31,6 +32,8 @@ def vocabulary(tmp_path: Path) -> dict[str, Path]:
         for name, parent in PARENTS.items()
     ]
     files = {"types": tmp_path / "types.parquet", "relations": tmp_path / "relations.parquet"}
+    files["names"] = tmp_path / "names.parquet"
+    pq.write_table(pa.table({"concept": ["MONDO:disease"], "name": ["Disease"]}), files["names"])
     pq.write_table(to_table(ConceptType, types), files["types"])
     pq.write_table(to_table(ConceptRelation, relations), files["relations"])
     return files

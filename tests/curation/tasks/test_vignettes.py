@@ -11,9 +11,12 @@ import pyarrow.parquet as pq
 import pytest
 
 from curation.extract.neutralise import restore
+from curation.tasks.clinical_evidence.decisions import treatment
 from curation.tasks.clinical_evidence.records import Decision, Vignette
 from curation.tasks.clinical_evidence.vignettes import ASKED, PER_ARTICLE
+from curation.tasks.shared.hide import Sentence
 from flows.engine.runner import run_records
+from schemas.case import CaseSpan
 from schemas.concept import Mention
 from schemas.hashing import sha256_text
 from schemas.record import to_table
@@ -135,3 +138,45 @@ def test_a_patient_makes_one_query_drawn_by_hash(tmp_path: Path) -> None:
     vignettes, decisions, drops = run(tmp_path, STORY, TESTED, OPERATED, one_per_patient=True)
     assert len(vignettes) == len(decisions) == 1
     assert sorted(str(drop.reason) for drop in drops) == ["no_decision", "other_scenario"]
+
+
+@pytest.mark.parametrize(
+    "other", ["His brother was treated with a nephrectomy.", "The patient's mother underwent nephrectomy."]
+)
+def test_what_was_done_to_a_relative_is_no_answer(tmp_path: Path, other: str) -> None:
+    vignettes, _, drops = run(tmp_path, STORY, other)
+    assert "treatment" not in {item.scenario for item in vignettes}
+    assert {str(drop.reason) for drop in drops if drop.id.endswith("treatment")} == {"no_decision"}
+
+
+def test_the_mother_is_the_patient_of_a_report_on_a_woman_only() -> None:
+    of_child = [_told("A male newborn had a rash."), _told("The mother was treated with oxytocin.")]
+    assert treatment(of_child, (), frozenset()) is None
+    of_child.append(_told("The infant was treated with antibiotics."))
+    assert (found := treatment(of_child, (), frozenset())) and found.at == 2
+    of_woman = [_told("A pregnant woman had a rash."), _told("The mother was treated with antibiotics.")]
+    assert (found := treatment(of_woman, (), frozenset())) and found.at == 1
+
+
+def test_the_salt_of_a_drug_is_no_answer_of_its_own() -> None:
+    text = "He was treated with cefuroxime sodium and sodium chloride."
+    names = ("cefuroxime", "sodium", "sodium chloride")
+    found = treatment(
+        [_told("A man had fever."), _told(text)],
+        [
+            _drug(text, name, text.index(name) if name != "sodium" else text.index(" sodium") + 1)
+            for name in names
+        ],
+        frozenset(names),
+    )
+    assert found is not None and found.words == ("cefuroxime", "sodium chloride")
+
+
+def _told(text: str) -> Sentence:
+    return Sentence(CaseSpan(passage_id=text, start=0, end=len(text), role="course"), text)
+
+
+def _drug(text: str, name: str, at: int) -> Mention:
+    return Mention(
+        article_id="a", text_id=text, start=at, end=at + len(name), text=name, concept=name, name=name
+    )
