@@ -19,7 +19,7 @@ Spans = dict[Span, tuple[tuple[Reading, ...], float]]
 _BRACKET = re.compile(r"[(\[]")
 _MEASURED = re.compile(r"ed (?=\d|between \d|from \d|over \d|under \d|at least \d)")
 _WORD = re.compile(r"[^\W\d_]+\Z")
-_DEMONYM = re.compile(r"(?<=[a-z])(?:an|ese) (?=([A-Za-z]+))")
+_NEXT = re.compile(r"[A-Za-z]+")
 _PREPOSITIONS = frozenset(
     {"of", "in", "with", "from", "to", "for", "by", "on", "at", "or", "and", "as", "into", "per", "via"}
 )
@@ -70,23 +70,23 @@ def _is_half(words: str) -> bool:
 
 def _drop_adjectives(text: str, spans: Spans, base: int) -> None:
     """Forget people where a place's adjective is said of a thing: "African countries" are no Africans."""
-    for found in _DEMONYM.finditer(text):
-        following = found[1].lower()
-        if following in AFTER_NOUNS or following in _PREPOSITIONS or following in _PEOPLE:
+    for start, end in list(spans):
+        last = end - base
+        if text[last - 2 : last + 1] not in ("an ", "se ") or not text[start - base].isupper():
+            continue
+        found = _NEXT.match(text, last + 1)
+        following = found[0].lower() if found else ""
+        if not following or following in AFTER_NOUNS or following in _PREPOSITIONS or following in _PEOPLE:
             continue
         if is_person(following):
             continue
-        end = found.end() - 1 + base
-        for start in range(end - 2, max(base, end - _LONGEST) - 1, -1):
-            known = spans.get((start, end))
-            if known is None or not text[start - base].isupper():
-                continue
-            written = text[start - base : end - base]
-            left = tuple(one for one in known[0] if one.name.casefold() != f"{written}s".casefold())
-            if not left:
-                del spans[start, end]
-            elif len(left) < len(known[0]):
-                spans[start, end] = left, known[1]
+        readings, share = spans[start, end]
+        written = f"{text[start - base : last]}s".casefold()
+        left = tuple(one for one in readings if one.name.casefold() != written)
+        if not left:
+            del spans[start, end]
+        elif len(left) < len(readings):
+            spans[start, end] = left, share
 
 
 def _verbs(text: str, spans: Spans, base: int, notions: int) -> Iterator[Span]:
