@@ -65,8 +65,9 @@ _OPENS = re.compile(
     re.I,
 )
 _REOPENS = re.compile(
-    r"\b(?:was|were|been) re-?admitted\b|\b(?:presented|came|admitted) again\b|\bre-?presented\b"
-    r"|\breturned (?:to (?:the|our)|with)\b",
+    r"\b(?:(?:was|were|been) re-?admitted|(?:presented|came|admitted) again|re-?presented"
+    r"|returned (?:to (?:the|our)|with))\b(?!.{0,40}\bfor (?:an? |the |his |her )?(?:[\w-]+ )?"
+    r"(?:reviews?|follow[- ]?up|surgery|operation|removal|closure|control|visits?)\b)",
     re.IGNORECASE,
 )
 """A patient who comes back ill."""

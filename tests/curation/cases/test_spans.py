@@ -213,6 +213,7 @@ def test_the_stage_counts_reports_and_is_named() -> None:
 def test_a_patient_who_comes_back_ill_presents_again_and_days_alone_open_no_course() -> None:
     again = "The following day, he was readmitted with fever after the antibiotics had been stopped."
     assert role_of(again, "course", None) == "presentation"
+    assert role_of("A month later, she was admitted again for a review.", "course", None) == "course"
     assert role_of("Three days later, pustules were observed.", "presentation", None) == "presentation"
     assert role_of("Three days later, he was discharged.", "findings", None) == "course"
     assert role_of("Two years later, he was well.", "findings", None) == "course"

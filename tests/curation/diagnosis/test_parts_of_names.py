@@ -123,3 +123,9 @@ def test_a_cause_that_is_not_firmly_stated_does_not_displace_the_disease_of_the_
     assert answer(title=title, cases=told, rules=["finding revealed"]).concept != "MONDO:melanoma"
     firm = (("He came.", "The final diagnosis was [melanoma|MONDO:melanoma].", "He went home."),)
     assert answer(title=title, cases=firm, rules=["final diagnosis"]).concept == "MONDO:melanoma"
+
+
+def test_a_final_diagnosis_that_is_only_a_name_is_read_like_a_title() -> None:
+    name = "[Sporotrichosis|MONDO:sporotrichosis] secondary to [reflux disease|MONDO:gerd]."
+    found = answer(cases=(("He had nodules.", name, "Then he was well."),), rules=["final diagnosis"])
+    assert (found.concept, found.rule) == ("MONDO:sporotrichosis", "final diagnosis")

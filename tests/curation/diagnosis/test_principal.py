@@ -495,9 +495,3 @@ def test_a_question_in_a_title_is_settled_by_the_keywords() -> None:
 
 def test_a_title_names_what_happened_to_a_part() -> None:
     assert answer(title="Infected arthroplasties of the hip").reason == "not_in_vocabulary"
-
-
-def test_a_final_diagnosis_that_is_only_a_name_is_read_like_a_title() -> None:
-    name = "[Sporotrichosis|MONDO:sporotrichosis] secondary to [reflux disease|MONDO:gerd]."
-    found = answer(cases=(("He had nodules.", name, "Then he was well."),), rules=["final diagnosis"])
-    assert (found.concept, found.rule) == ("MONDO:sporotrichosis", "final diagnosis")
