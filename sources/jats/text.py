@@ -365,7 +365,10 @@ def _is_layout(child: Element) -> bool:
     punctuation. Between two other elements it may stand for a space.
     """
     following = child.getnext()
-    if following is None or following.tag in _ATTACHED:
+    if following is None:  # a word right behind what holds it would run on
+        holder = child.getparent()
+        return holder is None or not (holder.tail or "")[:1].isalnum()
+    if following.tag in _ATTACHED:
         return True
     text = next((str(text) for text in following.itertext() if text and not text.isspace()), "")
     return _CLOSING.match(text) is not None

@@ -175,6 +175,7 @@ def test_what_is_raised_keeps_its_place_and_the_space_beside_it(inner: str, text
             "P <italic>=</italic>\n<bold>.05</bold> (<italic>Wu</italic>\n<xref>2005</xref>)",
             "P = .05 (Wu 2005)",
         ),
+        ("of <italic>\n<sub>k</sub>\n</italic>são, <italic>\n<sub>k</sub>\n</italic>, e", "of k são, k, e"),
         ("line\nbreaks in\n<italic>text\n</italic>are spaces", "line breaks in text are spaces"),
     ],
 )
