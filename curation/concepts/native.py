@@ -39,8 +39,10 @@ _LONGEST_ACRONYM = 4
 _WORD_BEFORE, _WORD_AFTER = re.compile(r"([^\W\d_]+)\W*\Z"), re.compile(r"\W*([^\W\d_]+)")
 _NUMBERED = re.compile(r"\d+(?![–-]?\d)")
 _NEXT = re.compile(r" ([^\W\d_]+)")
-_LIST_GOES_ON = re.compile(r", ?\w| \w")
+_LIST_GOES_ON = re.compile(r"(?:, ?| |-)\w")
 """What follows on no inversion: "immune evasion, tumor progression", "risk, fall, …"."""
+_TURNED = re.compile(r"[^\W_A-Z][^,]*, [A-Z]")
+"""What keeps the capital of a name's first word is one, whatever follows: "a syndrome, Down"."""
 _NOUN_COMMA = re.compile(r"[^\W\d_]+(?<!al|ic|ar|ed|ve|us), ")
 """A word before a comma that is no adjective of what a list ends with: "ophthalmic, oral and aural signs"."""
 _LISTED = re.compile(r"[,/]|\b(?:and|or)\b")
@@ -173,7 +175,7 @@ class NativeMatcher:
             if rule == UNDECIDED:
                 later.append(place)
                 continue
-            if rule == ROTATED and (is_guess or _LIST_GOES_ON.match(batch.text, end)):
+            if rule == ROTATED and (is_guess or _is_list(batch, start, end)):
                 continue
             if is_guess:
                 rule += GUESSED
@@ -255,6 +257,13 @@ class NativeMatcher:
                 Reading(concept, name, ruled[0], round(ruled[1], 4), self._groups[row]) if ruled else None
             )
         return self._judged[known]
+
+
+def _is_list(batch: Batch, start: int, end: int) -> bool:
+    """Whether words turned round at a comma are two things of a list: "immune evasion, tumor progression"."""
+    if _LIST_GOES_ON.match(batch.text, end) is None:
+        return False
+    return _TURNED.match(batch.text, start, end) is None or _goes_on(batch, end)
 
 
 def _goes_on(batch: Batch, end: int) -> bool:
