@@ -17,6 +17,7 @@ from curation.concepts.predicates import AFTER_NOUNS
 Span = tuple[int, int]
 Spans = dict[Span, tuple[tuple[Reading, ...], float]]
 _BRACKET = re.compile(r"[(\[]")
+_OF_A_PLACE = re.compile(r"[A-Z][a-z]+(?:an|se) ")
 _MEASURED = re.compile(r"ed (?=\d|between \d|from \d|over \d|under \d|at least \d)")
 _WORD = re.compile(r"[^\W\d_]+\Z")
 _NEXT = re.compile(r"[A-Za-z]+")
@@ -45,7 +46,8 @@ def drop_doubtful(text: str, spans: Spans, base: int, notions: int) -> None:
         word = _WORD.search(text, max(0, found.start() - _LONGEST), found.start() + 2)
         if word is not None and len(word[0]) > _SHORTEST_PARTICIPLE:
             spans.pop((word.start() + base, word.end() + base), None)
-    _drop_adjectives(text, spans, base)
+    if _OF_A_PLACE.search(text) is not None:
+        _drop_adjectives(text, spans, base)
     if notions >= 0:
         for start, end in list(_verbs(text, spans, base, notions)):
             del spans[start, end]

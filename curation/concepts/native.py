@@ -10,6 +10,7 @@ import re
 import threading
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
+from operator import itemgetter
 from pathlib import Path
 
 import numpy as np
@@ -286,7 +287,7 @@ def _is_in_capitals(text: str, start: int, end: int) -> bool:
 def _parted(spans: Spans, batch: Batch) -> list[Spans]:
     """Spans by the text they lie in, in order of place, longer ones first."""
     parted: list[Spans] = [{} for _ in batch.bases]
-    ordered = sorted(spans, key=lambda span: (span[0], -span[1]))
+    ordered = sorted(sorted(spans, key=itemgetter(1), reverse=True), key=itemgetter(0))
     starts = np.array([start for start, _ in ordered], dtype=np.int64)
     owners = batch.bases.searchsorted(starts, side="right") - 1
     for owner, span in zip(owners.tolist(), ordered, strict=True):
