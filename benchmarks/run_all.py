@@ -77,6 +77,7 @@ ALL = (
     "pipeline_scale",
     "release_images",
     "flow_overhead",
+    "start",
 )
 """Modules of this package, with what they are told."""
 WHOLE = ("scripts.smoke",)
