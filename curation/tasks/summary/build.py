@@ -330,7 +330,7 @@ def _abstract_ids(source: Source, articles: Sequence[Article], *_: object) -> li
 
 PER_ARTICLE = RecordStage(
     name=NAME,
-    version=9,
+    version=10,
     inputs=(
         Input("extract.sources", Source, by="id"),
         Input("parse.articles", Article, by="id"),
