@@ -1,18 +1,21 @@
-"""Learn the points by which sentences are chosen that state a case's final diagnosis (`--fit` writes them).
+"""Learn the points that choose a case's disease and the sentences that state it (`--fit` writes them).
 
-A logistic model on the development halves of the gold of cases and of abstracts of case reports (tests/gold),
-drawn to an order of trust written down before anything was learned; checked by leaving out one case at a
-time. Points are tenths of log odds, rounded. Abstracts are scored here, both halves; cases by cases_gold.
+What a case is about: a conditional logit over the diseases its report names, learned from the written
+articles of the development half, whose diagnosis is marked. Sentences: a logistic model on the development
+halves of the gold of cases, of written articles and of abstracts of case reports (tests/gold), drawn to an
+order of trust written down before anything was learned. Both are checked by learning from seven eighths and
+scoring the eighth. Points are whole numbers. Abstracts are scored here, both halves; cases by cases_gold.
 """
 
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import hashlib
 import itertools
 import json
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,7 +28,9 @@ from benchmarks.jats_speed import raw_of
 from benchmarks.measure import ROOT, SHARED, save
 from benchmarks.principal_diagnosis import Told, told
 from curation.cases import diagnosis_score
-from curation.cases.diagnosis import Topic, select, topic_of
+from curation.cases.diagnosis import select
+from curation.cases.diagnosis_choice import POINTS, Candidate, Rest, best, candidates, rest_of
+from curation.cases.diagnosis_topic import Topic, head_of, topic_of
 from curation.extract.sentences import sentence_spans
 from scripts.scope_medline import records
 from sources import jats
@@ -64,28 +69,71 @@ TRUST = {
     "elsewhere": -2.0,
     "superseded": -2.5,
     "strong untitled": 0.5,
+    "explicit of another": -1.5,
 }
 """How far each feature is trusted before anything is learned."""
 PULL = 4.0
 """How strongly points are drawn to it; 4 and 8 give the same F1 on dev within .01, left out case by case."""
 NEARLY = 0.02
 """F1 that is no reason to prefer a limit."""
-SETS = "BCD"
-"""Written articles learned from; with E to G and J as well F1 of the shared development half fell."""
 NAMES = list(TRUST)
+EVIDENCE = (
+    "title",
+    "abstract",
+    "discussed",
+    "stated",
+    "last stated",
+    "first named",
+    "often",
+    "strong",
+    "superseded",
+    "elsewhere",
+)
+"""What speaks for a disease, as curation.cases.diagnosis_choice reads it."""
+FOLDS, STEPS, RATE = 8, 400, 0.4
 Array = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Story:
+    """One case: its sentences, which of them the gold names, and what is read beside it.
+
+    Attributes:
+        file: what is learned from and scored together.
+        of: shared, written or abstract.
+        sentences: of the case, in order.
+        is_stated: for each whether the gold names it.
+        rest: the report beside it.
+        named: the diseases it may be about.
+        diagnosis: marked, '' where it is not.
+    """
+
+    file: str
+    of: str
+    sentences: Sequence[str]
+    is_stated: Sequence[bool]
+    rest: Rest
+    named: Sequence[Candidate]
+    diagnosis: str = ""
+
+    def topic(self, points: Mapping[str, int]) -> Topic:
+        """What it is about by these points."""
+        return self.rest.topic_of(best(self.named, points))
+
+
+def _story(file: str, of: str, sentences: Sequence[str], is_stated: Sequence[bool], rest: Rest) -> Story:
+    return Story(file, of, sentences, is_stated, rest, list(candidates(sentences, rest)))
 
 
 @dataclass(frozen=True, slots=True)
 class Marked:
     """The sentences of one case: features, and which of them the gold names."""
 
-    case: str
     features: Array
     is_stated: Array
 
 
-def marked() -> Iterator[Marked]:
+def stories() -> Iterator[Story]:
     """The cases and abstracts of the development halves."""
     files = real_files(SHARED)
     for row in gold_rows("dev"):
@@ -93,35 +141,36 @@ def marked() -> Iterator[Marked]:
             data = files[row["file"]].read_bytes()
             yield from _of_article(row, told(jats.parse(data, raw_of(files[row["file"]], data))))
     for row in written_articles.gold_rows("dev"):
-        if row["file"][0] in SETS:
-            yield from _of_written(row, told(written_articles.article_of(row)))
-    yield from map(_of_abstract, abstracts("dev"))
+        yield from _of_written(row, told(written_articles.article_of(row)))
+    for item in abstracts("dev"):
+        is_stated = [at in item.stated for at in range(len(item.sentences))]
+        yield _story(item.pmid, "abstract", item.sentences, is_stated, item.rest)
 
 
-def _of_written(row: Mapping[str, Any], item: Told) -> Iterator[Marked]:
+def _of_written(row: Mapping[str, Any], item: Told) -> Iterator[Story]:
     texts = {passage.id: passage.text for passage in item.passages}
     for at, (_, gold) in enumerate(zip(item.cases, row["patients"], strict=False)):
         sentences = [texts[name][a:b] for name, a, b in _sentences(item, at)]
-        read = diagnosis_score.features(sentences, _topic(item))
         keys = {written_articles.key(text) for text in gold["sentences"]}
         is_stated = [written_articles.same(written_articles.key(text), keys) in keys for text in sentences]
-        yield Marked(
-            f"{row['file']}#{at + 1}", _table(found for found, _ in read), np.array(is_stated, dtype=float)
-        )
+        made = _story(row["file"], "written", sentences, is_stated, _rest(item))
+        yield dataclasses.replace(made, diagnosis=gold.get("diagnosis") or "")
 
 
-def _topic(item: Told) -> Topic:
-    texts = [abstract.text for abstract in item.article.abstracts]
-    return topic_of(item.source.title, " ".join([*texts, *(passage.text for passage in item.passages)]))
+def _rest(item: Told) -> Rest:
+    spans: dict[str, list[tuple[int, int]]] = {}
+    for case in item.cases:
+        for span in case.spans:
+            spans.setdefault(span.passage_id, []).append((span.start, span.end))
+    passages = ((passage.id, passage.text) for passage in item.passages if not passage.boilerplate)
+    return rest_of(item.source.title, item.source.keywords, item.article, passages, spans)
 
 
-def _of_article(row: Any, item: Told) -> Iterator[Marked]:
+def _of_article(row: Any, item: Told) -> Iterator[Story]:
     texts = {passage.id: passage.text for passage in item.passages}
-    topic = _topic(item)
     for one, other in matched(item.cases, row["cases"]):
         gold = [place for place in row["cases"][other]["diagnosis"] if place["place"] == "passage"]
         places = list(_sentences(item, one))
-        read = diagnosis_score.features([texts[name][a:b] for name, a, b in places], topic)
         is_stated = [
             any(
                 place["passage"] == fragment(name) and start < place["end"] and place["start"] < end
@@ -129,11 +178,8 @@ def _of_article(row: Any, item: Told) -> Iterator[Marked]:
             )
             for name, start, end in places
         ]
-        yield Marked(
-            f"{item.source.id}#case{other + 1}",
-            _table(found for found, _ in read),
-            np.array(is_stated, dtype=float),
-        )
+        sentences = [texts[name][a:b] for name, a, b in places]
+        yield _story(item.source.id, "shared", sentences, is_stated, _rest(item))
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +189,7 @@ class Abstract:
     pmid: str
     sentences: tuple[str, ...]
     stated: frozenset[int]
-    topic: Topic
+    rest: Rest
 
 
 def abstracts(half: str) -> Iterator[Abstract]:
@@ -165,28 +211,22 @@ def abstracts(half: str) -> Iterator[Abstract]:
             found.pmid,
             tuple(found.abstract[start:end] for start, end in places),
             frozenset(at - first for at in row["stated"]),
-            topic_of(found.title, found.abstract),
+            Rest(title=found.title, keywords=found.keywords, text=found.abstract),
         )
 
 
-def _of_abstract(item: Abstract) -> Marked:
-    read = diagnosis_score.features(item.sentences, item.topic)
-    return Marked(item.pmid, _table(found for found, _ in read), _flags(len(read), item.stated))
-
-
-def _table(read: Iterable[set[str]]) -> Array:
-    return np.array([[float(name in found or name == "start") for name in NAMES] for found in read])
-
-
-def _flags(count: int, stated: frozenset[int]) -> Array:
-    return np.array([float(at in stated) for at in range(count)])
+def marked(story: Story, points: Mapping[str, int]) -> Marked:
+    """A story as the points of sentences are learned from it, its disease chosen by these points."""
+    read = diagnosis_score.features(story.sentences, story.topic(points))
+    table = [[float(name in found or name == "start") for name in NAMES] for found, _ in read]
+    return Marked(np.array(table), np.array(story.is_stated, dtype=float))
 
 
 def of_abstracts(half: str) -> dict[str, Any]:
     """What is chosen in the abstracts of one half against the marks."""
     tally = Tally()
     for item in abstracts(half):
-        chosen = {(item.pmid, str(at)) for at, _ in select(item.sentences, item.topic)}
+        chosen = {(item.pmid, str(at)) for at, _ in select(item.sentences, item.rest.topic(item.sentences))}
         tally.add(set(chosen), {(item.pmid, str(at)) for at in item.stated})
     return tally.result()
 
@@ -202,19 +242,65 @@ def _sentences(item: Told, place: int) -> Iterator[tuple[str, int, int]]:
 
 
 def learned(cases: Sequence[Marked]) -> Array:
-    """Log odds per feature: Newton's method on the penalised likelihood."""
+    """Log odds per feature: damped Newton steps on the penalised likelihood."""
     features = np.vstack([case.features for case in cases])
     is_stated = np.concatenate([case.is_stated for case in cases])
     trust = np.array([TRUST[name] for name in NAMES])
     pull = np.full(len(NAMES), PULL)
     pull[0] = 0.01
+
+    def cost(weights: Array) -> float:
+        odds = features @ weights
+        likelihood = np.logaddexp(0, odds).sum() - is_stated @ odds
+        return float(likelihood + 0.5 * pull @ (weights - trust) ** 2)
+
     weights = trust.copy()
-    for _ in range(20):
-        chance = 1 / (1 + np.exp(-features @ weights))
+    for _ in range(30):
+        chance = 1 / (1 + np.exp(-np.clip(features @ weights, -40, 40)))
         slope = features.T @ (chance - is_stated) + pull * (weights - trust)
         bend = (features * (chance * (1 - chance))[:, None]).T @ features + np.diag(pull)
-        weights = weights - np.linalg.solve(bend, slope)
+        step, size = np.linalg.solve(bend, slope), 1.0
+        while cost(weights - size * step) > cost(weights) and size > 1e-4:
+            size /= 2
+        weights = weights - size * step
     return weights
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The diseases of one story: what speaks for each, and which are the one marked."""
+
+    evidence: Array
+    is_right: Array
+
+
+def choices(story: Story) -> Choice | None:
+    """A story as the choice of its disease is learned from it; None where no candidate is the one marked."""
+    wanted = topic_of(story.diagnosis)
+    right = [
+        wanted.agreement(item.phrase or head_of(story.rest.title)) == 2
+        or item.topic.agreement(story.diagnosis) == 2
+        for item in story.named
+    ]
+    if not any(right):
+        return None
+    table = [[item.evidence[name] for name in EVIDENCE] for item in story.named]
+    return Choice(np.array(table), np.array(right, dtype=float))
+
+
+def weighed(made: Sequence[Choice]) -> dict[str, int]:
+    """Hundredths of log odds per kind of evidence: steps up the slope of the conditional likelihood."""
+    weights = np.zeros(len(EVIDENCE))
+    for _ in range(STEPS):
+        slope = -weights
+        for one in made:
+            odds = one.evidence @ weights
+            chance = np.exp(odds - odds.max())
+            chance /= chance.sum()
+            right = chance * one.is_right
+            slope = slope + one.evidence.T @ (right / right.sum() - chance)
+        weights = weights + RATE * slope / len(made)
+    return {name: round(float(100 * weight)) for name, weight in zip(EVIDENCE, weights, strict=True)}
 
 
 def tenths(weights: Array) -> dict[str, int]:
@@ -238,9 +324,37 @@ def f1(cases: Sequence[Marked], given: Sequence[Sequence[int]], enough: int) -> 
     return 2 * right / (chosen + stated), f"right {right}, chosen {chosen}, stated {stated}"
 
 
-def left_out(cases: Sequence[Marked]) -> list[list[int]]:
-    """Points of every case by what was learned from the others."""
-    return [scored(case, tenths(learned([other for other in cases if other is not case]))) for case in cases]
+@dataclass(slots=True)
+class Checked:
+    """Stories scored by what was learned from the others."""
+
+    stories: list[Story]
+    cases: list[Marked]
+    points: list[list[int]]
+    chosen: int = 0
+    choosable: int = 0
+
+
+def check(told: Sequence[Story]) -> Checked:
+    """Learn from seven eighths of the files and score the eighth, in turn."""
+    made = Checked([], [], [])
+    files = sorted({story.file for story in told})
+    fold = {name: int(hashlib.sha256(name.encode()).hexdigest(), 16) % FOLDS for name in files}
+    offered = {id(story): choices(story) for story in told if story.diagnosis}
+    for number in range(FOLDS):
+        others = [story for story in told if fold[story.file] != number]
+        own = [story for story in told if fold[story.file] == number]
+        weights = weighed([one for story in others if (one := offered.get(id(story))) is not None])
+        points = tenths(learned([marked(story, weights) for story in others]))
+        for story in own:
+            case = marked(story, weights)
+            made.stories.append(story)
+            made.cases.append(case)
+            made.points.append(scored(case, points))
+            if story.diagnosis:
+                made.choosable += 1
+                made.chosen += story.topic(weights).agreement(story.diagnosis) == 2
+    return made
 
 
 def steady(reached: dict[int, tuple[float, str]]) -> int:
@@ -255,30 +369,49 @@ def main() -> int:
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--fit", action="store_true")
     given = options.parse_args()
-    cases = list(marked())
-    points = left_out(cases)
-    reached = {enough: f1(cases, points, enough) for enough in range(-40, 31, 2)}
+    all_stories = list(stories())
+    checked = check(all_stories)
+    reached = {limit: f1(checked.cases, checked.points, limit) for limit in range(-40, 31, 2)}
     enough = steady(reached)
     for limit, found in reached.items():
-        print(f"left out case by case, {limit}:", *found, "*" if limit == enough else "")
+        print(f"left out, {limit}:", *found, "*" if limit == enough else "")
+    print(f"about the diagnosis marked: {checked.chosen} of {checked.choosable}")
+    parts = {of: _of(checked, of, enough) for of in ("shared", "written", "abstract")}
+    print(parts)
     if given.fit:
-        whole = tenths(learned(cases))
-        head = "# Made by `python -m benchmarks.diagnosis_sentences --fit`: points, and how many are enough."
-        lines = [head, f"enough = {enough}", "", "[points]"]
-        lines += [f'"{name}" = {value}' for name, value in whole.items()]
-        WEIGHTS.write_text("\n".join(lines) + "\n", "utf-8")
-        print("learned from all:", *f1(cases, [scored(case, whole) for case in cases], enough))
+        _write(all_stories, enough)
         return 0
     result = {half: of_abstracts(half) for half in ("dev", "test")}
     for half, row in result.items():
         print("abstracts", half, {name: value for name, value in row.items() if name != "misses"})
-    best, counts = reached[enough]
-    print(
-        save(
-            "diagnosis_sentences", {"left_out": {"f1": round(best, 3), "counts": counts}, "abstracts": result}
-        )
-    )
+    found_f1, counts = reached[enough]
+    left_out = {
+        "f1": round(found_f1, 3),
+        "counts": counts,
+        "parts": parts,
+        "about": [checked.chosen, checked.choosable],
+    }
+    print(save("diagnosis_sentences", {"left_out": left_out, "abstracts": result}))
     return 0
+
+
+def _of(checked: Checked, of: str, enough: int) -> dict[str, Any]:
+    own = [at for at, story in enumerate(checked.stories) if story.of == of]
+    found, counts = f1([checked.cases[at] for at in own], [checked.points[at] for at in own], enough)
+    return {"f1": round(found, 3), "counts": counts}
+
+
+def _write(told: Sequence[Story], enough: int) -> None:
+    """Write the points of both, learned from all."""
+    head = "# Made by `python -m benchmarks.diagnosis_sentences --fit`: "
+    weights = weighed([one for story in told if story.diagnosis and (one := choices(story)) is not None])
+    lines = [f"{head}hundredths of log odds.", "[points]"]
+    lines += [f'"{name}" = {value}' for name, value in weights.items()]
+    POINTS.write_text("\n".join(lines) + "\n", "utf-8")
+    points = tenths(learned([marked(story, weights) for story in told]))
+    lines = [f"{head}points, and how many are enough.", f"enough = {enough}", "", "[points]"]
+    lines += [f'"{name}" = {value}' for name, value in points.items()]
+    WEIGHTS.write_text("\n".join(lines) + "\n", "utf-8")
 
 
 if __name__ == "__main__":

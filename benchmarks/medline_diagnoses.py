@@ -29,6 +29,7 @@ from benchmarks.principal_diagnosis import (
     told,
 )
 from curation.cases import diagnosis
+from curation.cases.diagnosis_choice import Rest
 from curation.concepts.annotate import Text, annotate
 from curation.diagnosis.stage import of_article
 from curation.extract.sentences import sentence_spans
@@ -71,11 +72,16 @@ def as_report(citation: Record) -> Told:
     return dataclasses.replace(item, cases=(_case(item.source.id, citation, item.passages[0]),))
 
 
+def rest_of_citation(citation: Record) -> Rest:
+    """What is read of a citation beside its abstract, which is the story."""
+    return Rest(title=citation.title, keywords=citation.keywords, text=citation.abstract)
+
+
 def _case(article: str, citation: Record, passage: Passage) -> Case:
     places = sentence_spans(passage.text)
     texts = [passage.text[start:end] for start, end in places]
     stated = list(diagnosis.in_title(citation.title))
-    for at, rule in diagnosis.select(texts, diagnosis.topic_of(citation.title, passage.text)):
+    for at, rule in diagnosis.select(texts, rest_of_citation(citation).topic(texts)):
         start, end = places[at]
         stated.append(
             Statement(place="passage", passage_id=passage.id, start=start, end=end, text=texts[at], rule=rule)

@@ -11,15 +11,19 @@ from collections.abc import Iterable, Iterator, Sequence
 from curation.cases import diagnosis_score as score
 from curation.cases.diagnosis_cues import EVENT
 from curation.cases.diagnosis_score import names_one
-from curation.cases.diagnosis_topic import NO_TOPIC, Topic, is_disease, stem, topic_of, words_of
+from curation.cases.diagnosis_topic import (
+    NO_TOPIC,
+    Topic,
+    is_disease,
+    stem,
+    topic_of,
+    without_looks,
+    words_of,
+)
 from schemas.case import Statement
 
 __all__ = ["Topic", "in_keywords", "in_title", "select", "topic_of"]
 
-_TITLE_CUT = re.compile(
-    r"\b(?:mimick\w+|masquerad\w+|simulating|misdiagnosed as|mistaken|resembling|imitating|rather than)\b.*",
-    re.I,
-)
 _TITLE_GENERIC = re.compile(
     r"^(?:a |an )?(?:case reports?|report of .{0,30}cases?|case series|literature review"
     r"|review of (?:the )?literature)\W*$",
@@ -30,8 +34,7 @@ _KEYWORD_GENERIC = re.compile(r"\b(?:case|report|review|literature|series|caso|r
 
 def in_title(title: str) -> Iterator[Statement]:
     """The title of a report: it names what the report is about, up to what the disease only looked like."""
-    cut = _TITLE_CUT.search(title)
-    end = len((title[: cut.start()] if cut else title).rstrip(" -–—:,"))
+    end = len(without_looks(title).rstrip(" -–—:,"))
     if end > 3 and not _TITLE_GENERIC.match(title[:end]):
         yield Statement(place="title", start=0, end=end, text=title[:end], rule="case title")
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import re
 import tomllib
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from curation.cases.diagnosis_cues import (
@@ -196,6 +196,8 @@ def _of_sentence(sentence: str, topic: Topic) -> tuple[set[str], str]:
     _see_words(found, sentence, topic)
     if not topic.is_known and found & {"final", "explicit"}:
         found.add("explicit without topic")
+    if topic.is_known and found & _STATED_OUTRIGHT and not found & {"topic stated", "topic named"}:
+        found.add("explicit of another")
     if FOLLOW_UP.search(sentence):
         found.add("follow-up")
     if ELSEWHERE.search(sentence):
@@ -243,6 +245,14 @@ def _stated(sentence: str, cue: Cue) -> str | None:
                 continue
             return named
     return None
+
+
+def objects(sentence: str) -> Iterator[tuple[str, str]]:
+    """What every cue that stands in a sentence names: the side of the cue it stands on, and its words."""
+    for cue in (*EXPLICIT, *FINDING):
+        named = _stated(sentence, cue)
+        if named:
+            yield cue.side, named
 
 
 def explicit_rule(sentence: str) -> str:

@@ -6,9 +6,10 @@ case, plural, British spelling and the endings of one disease ("tuberculosis", "
 
 from __future__ import annotations
 
+import functools
 import itertools
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 
@@ -106,6 +107,10 @@ _SYMPTOM = re.compile(r"\b(?:causes?|reasons?|etiology|aetiology) (?:of|for|behi
 """What the disease caused, which a title may name instead of it ("An unusual cause of dysphagia")."""
 _QUOTED = re.compile(r"“[^“”]*”|\"[^\"]*\"|«[^«»]*»|„[^„“”]*[“”]|(?<!\w)‘[^‘]*?’(?!\w)")
 """What a disease was called at first, or is only called."""
+_LOOKS = re.compile(
+    r"\b(?:mimick\w+|masquerad\w+|simulating|misdiagnosed as|mistaken|resembling|imitating|rather than)\b.*",
+    re.IGNORECASE,
+)
 _NAMED_CASE = re.compile(
     r"\b(?:report|present|describe)(?:ed|s)?\b[^.;]{0,60}?\b(?:cases?|instance|patient) (?:of"
     r"|with) (.{4,90})",
@@ -218,6 +223,34 @@ def is_disease(term: str) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
+class _Read:
+    """The words of a text as topics compare them: stems, each with the kinds its words have."""
+
+    stems: Mapping[str, frozenset[str]]
+    kinds: frozenset[str]
+    forms: frozenset[str]
+    diseases: frozenset[str]
+    acronyms: frozenset[str]
+    species: frozenset[tuple[str, str]]
+
+
+@functools.lru_cache(maxsize=8192)
+def _read(text: str) -> _Read:
+    words = words_of(text)
+    stems: dict[str, set[str]] = {}
+    for word in words:
+        stems.setdefault(stem(word), set()).add(_kind(word))
+    return _Read(
+        stems={one: frozenset(kinds) for one, kinds in stems.items()},
+        kinds=frozenset(map(_kind, words)),
+        forms=frozenset(map(_form, words)),
+        diseases=frozenset(_form(word) for word in words if names_disease(word)),
+        acronyms=frozenset(_acronyms(text)),
+        species=frozenset((stem(one), stem(other)) for one, other in _SPECIES.findall(text)),
+    )
+
+
+@dataclass(frozen=True, slots=True)
 class Topic:
     """What a report's title is about: stems of its content words, its disease words, its acronyms.
 
@@ -244,31 +277,24 @@ class Topic:
 
     def agreement(self, sentence: str) -> int:
         """How well a sentence names the topic: 0 not, 1 in some word, 2 a disease of it."""
-        words = words_of(sentence)
-        kinds = {_kind(word) for word in words} & self.kinds
-        stems = [stem(word) for word in words if _kind(word) not in self.kinds]
-        others = set(stems) & self.stems
-        if self.acronyms & _acronyms(sentence) or any(map(self._is_disease, words)):
+        read = _read(sentence)
+        kinds = read.kinds & self.kinds
+        others = {stem for stem, its in read.stems.items() if stem in self.stems and not its <= kinds}
+        if self.acronyms & read.acronyms or self.diseases & read.forms or self._is_kin(read):
             return 2
-        if (kinds and others) or len(kinds) > 1 or self._names_species(sentence):
+        if (kinds and others) or len(kinds) > 1 or self.pairs & read.species:
             return 2
         if not self.is_known and len(others) >= max(2, len(self.stems) / 2):
             return 2
         return 1 if others or kinds else 0
 
-    def _is_disease(self, word: str) -> bool:
-        """Whether a word is a disease of the topic, or one of the two is a kind of the other."""
-        form = _form(word)
-        if form in self.diseases:
-            return True
-        return names_disease(word) and any(
+    def _is_kin(self, read: _Read) -> bool:
+        """Whether a disease of a text is a kind of one of the topic, or the other way round."""
+        return any(
             min(len(form), len(own)) >= _MIN_ROOT and (form.endswith(own) or own.endswith(form))
+            for form in read.diseases
             for own in self.diseases
         )
-
-    def _names_species(self, sentence: str) -> bool:
-        found = _SPECIES.findall(sentence)
-        return any((stem(genus), stem(species)) in self.pairs for genus, species in found)
 
     def widened(self, names: Iterable[str]) -> Topic:
         """The topic with the disease words of other names of the same thing."""
@@ -292,9 +318,25 @@ def head_of(title: str) -> str:
     return title if is_disease(title) and not is_disease(head) else head
 
 
+def unquoted(title: str) -> str:
+    """A title without what is only called so and without what the disease caused."""
+    return _SYMPTOM.sub("", _QUOTED.sub(" ", title))
+
+
+def without_looks(title: str) -> str:
+    """A title up to what the disease only looked like."""
+    cut = _LOOKS.search(title)
+    return title[: cut.start()] if cut else title
+
+
+def presented(text: str) -> Iterator[str]:
+    """What a report says it presents: "we report a case of …"."""
+    return (_NAME_ENDS.split(found[1])[0] for found in _NAMED_CASE.finditer(text))
+
+
 def topic_of(title: str, text: str = "") -> Topic:
     """The topic of a title, with what `text` adds: "hearing loss (SNHL)", "we report a case of …"."""
-    title = _SYMPTOM.sub("", _QUOTED.sub(" ", title))
+    title = unquoted(title)
     head = head_of(title)
     topic = _declared(_topic(head), text)
     return topic if head == title else replace(topic, whole=_declared(_topic(title), text))
@@ -303,7 +345,7 @@ def topic_of(title: str, text: str = "") -> Topic:
 def _declared(topic: Topic, text: str) -> Topic:
     """A topic with the acronyms a text declares for it, and what it says it reports if the title does not."""
     if not topic.is_known:
-        topic = topic.widened(_NAME_ENDS.split(found[1])[0] for found in _NAMED_CASE.finditer(text))
+        topic = topic.widened(presented(text))
     declared = set()
     for found in _DECLARED.finditer(text):
         words = text[max(0, found.start() - 120) : found.start()].split()[-2 * len(found[1]) :]

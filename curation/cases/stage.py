@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from curation.cases import diagnosis, figures, layout, report
-from curation.cases.diagnosis import Topic
+from curation.cases.diagnosis_choice import Rest, rest_of
 from curation.cases.figures import Profile
 from curation.cases.headings import is_final_diagnosis
 from curation.cases.narrative import Paragraph, group_words, mentions_patient
@@ -70,7 +70,7 @@ def cases(
     if not kept:
         yield _drop(article, *_why_none(article, drafts, paragraphs))
         return
-    made = list(_cases(article, source, found, kept))
+    made = list(_cases(article, source, found, kept, paragraphs))
     yield CaseReport(article_id=article.id, claims=grounds, cases=len(made))
     yield from made
 
@@ -144,7 +144,11 @@ def _why_none(
 
 
 def _cases(
-    article: Article, source: Source, found: Sequence[Figure], drafts: Sequence[Draft]
+    article: Article,
+    source: Source,
+    found: Sequence[Figure],
+    drafts: Sequence[Draft],
+    paragraphs: Sequence[Paragraph],
 ) -> Iterator[Case]:
     """The records of one article's patients, in reading order."""
     drafted = [(draft, spans) for draft in drafts if (spans := _spans(draft))]
@@ -158,14 +162,19 @@ def _cases(
     }
     shown = figures.assign(found, profiles, is_report=is_report)
     titles = list(diagnosis.in_title(article.title)) if is_report else []
-    topic = diagnosis.topic_of(
+    told: dict[str, list[tuple[int, int]]] = {}
+    for _, spans in drafted:
+        for span in spans:
+            told.setdefault(span.passage_id, []).append((span.start, span.end))
+    rest = rest_of(
         "" if source.is_book else article.title,
-        " ".join(
-            [abstract.text for abstract in article.abstracts] + [item.text for item in article.passages]
-        ),
+        source.keywords,
+        article,
+        ((item.id, item.text) for item in paragraphs),
+        told,
     )
     for position, (number, (draft, spans)) in enumerate(zip(numbers, drafted, strict=True), start=1):
-        stated = [*titles, *_statements(draft, spans, topic)]
+        stated = [*titles, *_statements(draft, spans, rest)]
         age, sex = profiles[number].age, profiles[number].sex
         yield Case(
             id=case_id(article.id, position),
@@ -211,7 +220,7 @@ def _spans(draft: Draft) -> tuple[CaseSpan, ...]:
     return tuple(spans)
 
 
-def _statements(draft: Draft, spans: Sequence[CaseSpan], topic: Topic) -> Iterator[Statement]:
+def _statements(draft: Draft, spans: Sequence[CaseSpan], rest: Rest) -> Iterator[Statement]:
     """Sentences of the case that state its final diagnosis."""
     told = [
         (piece.paragraph, start, end)
@@ -221,7 +230,7 @@ def _statements(draft: Draft, spans: Sequence[CaseSpan], topic: Topic) -> Iterat
     ]
     texts = [paragraph.text[start:end] for paragraph, start, end in told]
     headed = [bool(item.titles) and is_final_diagnosis(item.titles[-1]) for item, _, _ in told]
-    for at, rule in diagnosis.select(texts, topic, headed):
+    for at, rule in diagnosis.select(texts, rest.topic(texts), headed):
         paragraph, start, end = told[at]
         yield Statement(
             place="passage", passage_id=paragraph.id, start=start, end=end, text=texts[at], rule=rule
