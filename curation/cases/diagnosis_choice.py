@@ -141,6 +141,7 @@ def candidates(sentences: Sequence[str], rest: Rest) -> Iterator[Candidate]:
         if topic.is_known or topic.acronyms:
             made.setdefault((topic.diseases, topic.kinds, topic.stems), Candidate(phrase, topic))
     for item in made.values():
+        item.evidence["title's"] = float(not item.phrase)
         item.evidence |= _spoken(item.topic, rest, title)
         item.evidence |= _stated(item.topic, read, objects, said)
     most = max((item.evidence["discussed"] for item in made.values()), default=0.0)
