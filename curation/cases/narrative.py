@@ -62,6 +62,14 @@ _FOREIGN = re.compile(
 )
 
 
+_REPORTED = re.compile(
+    r"\b(?:we|i) (?:(?:here(?:in)?|hereby|now|also) )?(?:report|describe|present)(?:ed)? (?:the case of )?"
+    r"an? (?:[\w-]+ ){0,3}(?:patient|case|wom[ae]n|m[ae]n|girl|boy|child|infant|newborn|neonate)"
+    r" (?:who|whose)\b",
+    re.IGNORECASE,
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Paragraph:
     """One passage as the detector reads it.
@@ -92,6 +100,11 @@ class Paragraph:
 def closes(text: str) -> bool:
     """Whether a paragraph begins what follows a case: its discussion, a conclusion."""
     return bool(_CLOSING_START.match(text))
+
+
+def reports(sentence: str) -> bool:
+    """Whether a sentence begins to tell of a patient without an age: "We report a patient who …"."""
+    return bool(_REPORTED.search(sentence))
 
 
 def is_narrative(paragraph: Paragraph) -> bool:

@@ -39,7 +39,8 @@ _FINDINGS = re.compile(
     r"\b(?:examination|physical exam\w*|on exam|reveal\w*|show(?:ed|n|s|ing)?|demonstrat\w+|disclos\w+"
     r"|detected|identified|laboratory|blood (?:pressure|count|tests?|cultures?|gas)|haemoglobin"
     r"|hemoglobin|platelets?|white (?:blood )?cell|c-reactive|creatinine|serum|urin(?:e|alysis)|levels?"
-    r"|positive|negative|normal|elevated|mg/d?l|g/d?l|mmol\S*|mm ?hg|u/l|°c|bpm|beats|heart rate|ct|mri"
+    r"|positive(?! (?:airway|end|pressure))|negative|normal|elevated|mg/d?l|g/d?l|mmol\S*|mm ?hg|u/l|°c|bpm|beats"
+    r"|heart rate|ct|mri"
     r"|mr|x-?rays?|radiograph\w*|tomograph\w*|ultraso\w+|sonograph\w*|echocardiogra\w+"
     r"|electrocardiogra\w+|ecg|ekg|eeg|pet|angiogra\w+|scans?|imaging|endoscop\w+|colonoscop\w+|biops\w+"
     r"|histolog\w+|histopatholog\w+|patholog\w+|cytolog\w+|immunohistochem\w+|stain\w*|specimen"
@@ -57,8 +58,8 @@ _COURSE = re.compile(
     r"|discharg\w+|follow[- ]?up|followed (?:up|for|at|in|on|by|with)|recover\w+|improv\w+|resol\w+|relie\w+"
     r"|recurren\w+|relaps\w+|died|death|expired|postoperativ\w+|postsurg\w+|weeks? later|months? later"
     r"|years? later|after (?:\w+ )?(?:days?|weeks?|months?|years?)|uneventful\w*|remission|discontinu\w+"
-    r"|tapered|replaced|transferred|intensive care|implant\w*|repair\w*|reconstruct\w*|drain\w*"
-    r"|chemotherapy|radiotherapy|antibiotics?|regimen|mg(?!\s?/\s?(?:d?l|ml|g|24)\b)|alta|tratamiento"
+    r"|airway pressure|tapered|replaced|transferred|intensive care|implant\w*|repair\w*|reconstruct\w*"
+    r"|drain\w*|chemotherapy|radiotherapy|antibiotics?|regimen|mg(?!\s?/\s?(?:d?l|ml|g|24)\b)|alta|tratamiento"
     r"|tratamento|[eé]volution|cirug\w+|cirurg\w+|evoluci\w+|evolu[çc]\w+|traitement|entlass\w+)\b",
     re.IGNORECASE,
 )
