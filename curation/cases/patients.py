@@ -224,8 +224,8 @@ def topics(sentence: str) -> set[int]:
 def _names_several(paragraph: Paragraph) -> bool:
     """Whether sentences of a paragraph turn to one patient each, and not all to the same."""
     text = paragraph.text
-    topics = [topics(text[start:end]) for start, end in paragraph.spans()]
-    return len({min(numbers) for numbers in topics if len(numbers) == 1}) > 1
+    turned = [topics(text[start:end]) for start, end in paragraph.spans()]
+    return len({min(numbers) for numbers in turned if len(numbers) == 1}) > 1
 
 
 def _bracketed(sentence: str) -> tuple[int, str, int] | None:
