@@ -83,6 +83,7 @@ def wordings_of(
         {mention.text for mention in told if mention.rule != "short_form"},
         {mention.text for mention in told if mention.rule == "short_form"},
         word_counts(names, report.concepts),
+        report.concepts.ancestors(concept) & close,
     )
     return replace(wordings, short=wordings.short | _short_forms(report, articles, wordings))
 
