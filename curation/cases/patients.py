@@ -47,6 +47,7 @@ _ANNOUNCED = re.compile(
     re.IGNORECASE,
 )
 _ARTICLE = re.compile(r"\b(?:(?:the )?case of )?(?:an?|the)\s(?:[\w-]+,?\s){0,3}$", re.IGNORECASE)
+_JOINED = re.compile(r"[\s,;]*(?:\b(?:and|y|e|et|und)\b)?\s*$", re.IGNORECASE)
 _MAX_RELATIVES = 9
 _COMPARED = frozenset({"as", "than", "like", "to", "unlike"})
 
@@ -252,7 +253,7 @@ def _announced(only: Draft) -> list[Draft]:
                 start + (_ARTICLE.search(text[start : start + age.start]) or said).start() for age in ages
             ]
             cuts[0] = start
-            stops = [*cuts[1:], end]
+            stops = [*(len(_JOINED.sub("", text[:cut])) for cut in cuts[1:]), end]
             found = [
                 Draft(number, "", only.rule, [Piece(piece.paragraph, cut, stop)])
                 for number, (cut, stop) in enumerate(zip(cuts, stops, strict=True), start=1)
