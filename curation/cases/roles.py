@@ -46,7 +46,7 @@ _FINDINGS = re.compile(
     r"|histolog\w+|histopatholog\w+|patholog\w+|cytolog\w+|immunohistochem\w+|stain\w*|specimen"
     r"|cultures?|microscop\w+|sequenc\w+|mutation|karyotyp\w+|pcr|measur\w+|vital signs|palpa\w+"
     r"|(?:hyper|hypo|iso)-?(?:intens|dens|echo|attenuat|metabolic)\w*|t[12](?:-weighted)?|weighted|flair"
-    r"|exclud\w+|exhibit\w+"
+    r"|exclud\w+|exhibit\w+|cliniquement|afébrile"
     r"|tender\w*|auscultat\w+|neurological|afebrile|consistent with|suggest\w*|suspicio\w+|differential"
     r"|diagnos\w+|exploraci[oó]n|exame|examen|revel\w+|mostr\w+|montr\w+|zeigte\w*|befund\w*)\b",
     re.IGNORECASE,
@@ -74,10 +74,12 @@ _NO_TREATMENT = re.compile(
     r"|\b(?:grand)?(?:mother|father|brother|sister|sibling|parent|aunt|uncle|cousin|son|daughter)s?\b"
     r"(?: \w+){0,3} (?:died|deaths?)\b"
     r"|\b(?:años?|anos?|meses|mes|mês|d[ií]as?|semanas?|horas?) de (?:evoluci[oó]n|evolução)\b"
-    r"|\b(?:ans?|mois|jours?|semaines?) d['’]évolution\b",
+    r"|\b(?:ans?|mois|jours?|semaines?) d['’]évolution\b"
+    r"|\btraitement (?:médicamenteux|habituel|de fond|au long cours)\b"
+    r"|\b(?:skull|cranial|coronal|sagittal|lambdoid|metopic) sutures?\b",
     re.IGNORECASE,
 )
-"""Where a word of treatment or outcome is none: of an image, of how an illness began, of a relative."""
+"""Where a word of treatment or outcome is none: of an image, a bone, how an illness began, a relative."""
 _CONCEDED = re.compile(
     r"^(?:although|even though|though|despite|in spite of)\b(?:[^,;]|,(?=\d)){1,200},\s"
     r"(?=(?:s?he|his|her|it|they|there|the (?:patient|boy|girl|child|man|woman))\b)",
