@@ -160,7 +160,7 @@ class ContextRules:
         return clauses.end_of_relative(lowered, start, *hit, end) if flag == "family" else end
 
     def _is_void(self, lowered: str, start: int, hit_start: int, scope: Span, flag: Flag) -> bool:
-        """Whether what a scope holds says that it is not so: a test that was positive, a history that lasts."""
+        """Whether a scope says itself that it is not so: a test that was positive, a history that lasts."""
         if not self._is_english:
             return False
         if flag == "hypothetical":

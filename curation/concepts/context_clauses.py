@@ -1,4 +1,4 @@
-"""Where clauses begin and end around a denial or a doubt: lists as subjects, new noun phrases, results. English.
+"""Where clauses begin and end around a denial or a doubt: lists as subjects, new noun phrases. English.
 
 A denial in the place of the subject ("No fever, cough, or rash was noted") is said of its whole list, and of
 nothing behind a verb that only says that it was looked for. Elsewhere an article begins what is not denied
@@ -23,7 +23,8 @@ _OPENS_CLAUSE = re.compile(
 _DONE = re.compile(
     r"(?:(?:was|were|is|are|has been|have been|had been|could be|can be)(?: (?:also|further|\w+ly))*"
     r" (?:seen|found|observed|detected|noted|identified|present|evident|visible|demonstrated|apparent"
-    r"|visuali[sz]ed|appreciated|elicited|recorded|encountered|palpable|reported|revealed|discovered|heard|felt)"
+    r"|visuali[sz]ed|appreciated|elicited|recorded|encountered|palpable|reported|revealed|discovered"
+    r"|heard|felt)"
     r"|recurred|occurred|happened|arose|ensued|emerged)\b"
     r"(?! (?:to|with|of|that|as|having|suggest\w*|indicat\w+|between|for)\b)"
 )
@@ -144,7 +145,7 @@ def lasts(lowered: str, begin: int, end: int) -> bool:
 
 
 def end_of_relative(lowered: str, start: int, hit_start: int, begin: int, end: int) -> int:
-    """Where the sentence goes on behind a relative clause: "a girl, who had an aunt with gout, [complained]"."""
+    """Where a sentence goes on behind a relative clause: "a girl, who had an aunt with gout, [coughed]"."""
     if _WHO.search(lowered, max(start, hit_start - 60), hit_start) is None:
         return end
     found = _GOES_ON.search(lowered, begin, min(end, begin + _REACH))

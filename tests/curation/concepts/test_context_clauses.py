@@ -1,4 +1,4 @@
-"""Lists as subjects, noun phrases and clauses of their own, laboratory wording, likeness: our own sentences."""
+"""Lists as subjects, new noun phrases and clauses, laboratory wording, likeness: sentences of our own."""
 
 from __future__ import annotations
 
