@@ -64,9 +64,16 @@ def _drop_unlike(text: str, spans: Spans, base: int) -> None:
             begins.add(found.end() + base)
         else:
             ends.add(found.start() + base)
+    like = [start for start, end in spans if end in ends]
     for start, end in list(spans):
-        if start in begins or end in ends:
+        if start in begins or end in ends or (like and _is_inside(start, end, like, ends)):
             del spans[start, end]
+
+
+def _is_inside(start: int, end: int, likes: list[int], ends: set[int]) -> bool:
+    """Whether a span is part of a longer one that something is only like."""
+    last = min((one for one in ends if one >= end), default=-1)
+    return last >= 0 and any(first <= start and (first, last) for first in likes)
 
 
 def _close_brackets(text: str, spans: Spans, base: int) -> None:
