@@ -32,7 +32,6 @@ SENTENCES = {
         The scan did not found any [abscess|n].
         We did not detected [parasites|n] or [fungi|n].
         She does not has [asthma|n].
-        The doctors could not found a [fracture|n].
     """,
     "lists that are ruled out": """
         It pointed to lupus because [syphilis|n], [leprosy|n], and [scabies|n] were all excluded.
