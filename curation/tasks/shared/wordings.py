@@ -250,7 +250,13 @@ class Wordings:
 
 
 def _folded(match: re.Match[str]) -> str:
-    return fold_english(normalise_text(match.group().removesuffix("'s").removesuffix("’s")))
+    return _folded_word(match.group())
+
+
+@functools.lru_cache(maxsize=1 << 16)
+def _folded_word(word: str) -> str:
+    """Names of a vocabulary are a million words, of which few are different."""
+    return fold_english(normalise_text(word.removesuffix("'s").removesuffix("’s")))
 
 
 def _are_kin(word: str, other: str) -> bool:
