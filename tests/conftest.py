@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import os
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,14 +18,12 @@ from hypothesis import settings
 from xdist.scheduler.loadscope import LoadScopeScheduling
 
 from benchmarks.cases_gold import real_files
-from curation.audit import defects
-from curation.audit.rule import Context, Rule
-from flows.engine.execution import new_pool
+from flows.engine.execution import collect_rarely, new_pool
 from flows.engine.workspace import Workspace, open_workspace
 from flows.release import loading
 from flows.vocabulary.store import home
-from schemas.audit import CanaryResult
 from sources.sample import bucket_dir
+from tests.fewer import plant_fewer
 from tests.golden.sample import build_sample
 from tests.pipeline import SEVERAL_TASKS, crawl_bucket, new_workspace, run_stages
 from tests.scratch import to_memory
@@ -79,6 +78,7 @@ IN_MEMORY = pytest.StashKey[Path]()
 @pytest.hookimpl(tryfirst=True)  # before anything asks for a temporary folder
 def pytest_configure(config: pytest.Config) -> None:
     """Tests write to memory where they can; workers inherit where."""
+    collect_rarely()  # as the product's workers do
     if config.option.basetemp is None and (folder := to_memory()):
         config.stash[IN_MEMORY] = folder
 
@@ -126,6 +126,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         return len(DEAREST) + (group == item.nodeid)
 
     items.sort(key=rank)
+
+
+def pytest_collection_finish() -> None:
+    """Modules and tests stay to the end: the garbage collector need not look at them again."""
+    gc.freeze()
 
 
 @pytest.fixture(scope="session")
@@ -187,8 +192,20 @@ def made_once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path],
 
 
 def share_vocabulary(made: Workspace, other: Workspace) -> None:
-    """Copy the vocabulary and its index, which take seven seconds to make and are the same anywhere."""
-    shutil.copytree(home(made), home(other))
+    """Have the vocabulary and its index of another workspace, which take twenty seconds to make; read-only.
+
+    By a link: a process keeps by path what it has read of a vocabulary, which takes three seconds more.
+    """
+    (other.root / "vocabulary").symlink_to(home(made))
+
+
+def copied(made: Workspace, root: Path) -> Workspace:
+    """A copy of a workspace to work in, with the very vocabulary of the other."""
+    ignored = {str(made.root): ["vocabulary"]}
+    shutil.copytree(made.root, root, ignore=lambda folder, names: ignored.get(str(folder), []))
+    other = Workspace(root)
+    share_vocabulary(made, other)
+    return other
 
 
 @pytest.fixture(scope="session")
@@ -235,16 +252,6 @@ def loading_process() -> Iterator[Executor]:
 def loads_in_one_process(loading_process: Executor, monkeypatch: pytest.MonkeyPatch) -> None:
     """For tests of something else that release often: all are loaded back by the same process."""
     monkeypatch.setattr(loading, "new_pool", lambda count: contextlib.nullcontext(loading_process))
-
-
-def plant_fewer(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Audits in this process plant the defects of every twelfth rule from now on."""
-    whole = defects.run
-
-    def run(rules: Sequence[Rule], context: Context, run_rule: defects.RunRule) -> tuple[CanaryResult, ...]:
-        return whole(rules[::12], context, run_rule)
-
-    monkeypatch.setattr(defects, "run", run)
 
 
 @pytest.fixture

@@ -22,6 +22,7 @@ from flows.engine.runner import read_rows, table_files
 from flows.engine.workspace import Workspace
 from flows.specs import DATA_CARDS, read_spec
 from schemas.prompt import Prompt, seed_of
+from tests.conftest import copied
 from tests.exam_files import ITEMS
 from tests.pipeline import run_stages
 
@@ -108,7 +109,7 @@ class World:
         shutil.copytree(DATA_CARDS / "medqrels-sample", self.cards)
         (self.cards / "spec.toml").write_text(SPEC, "utf-8")
         self.spec = read_spec(self.cards / "spec.toml")
-        self.workspace = Workspace(shutil.copytree(sample.root, root / "ws"))
+        self.workspace = copied(sample, root / "ws")
 
     def build(self) -> None:
         run_stages(self.workspace, spec=self.spec)

@@ -26,6 +26,7 @@ from flows.inspect.families import describe_family, trace_family
 from flows.release.versions import release_task
 from flows.specs import DATA_CARDS, read_spec
 from schemas.spec import DatasetSpec
+from tests.conftest import copied
 from tests.pipeline import crawl_questions, run_partition, run_stages
 from tests.releases import card_text
 from tests.translated_world import (
@@ -61,7 +62,7 @@ def spec(cards: Path) -> DatasetSpec:
 def unasked(tmp_path_factory: pytest.TempPathFactory, sample: Workspace, spec: DatasetSpec) -> Workspace:
     """The sample with the questions, built without any answer; read-only."""
     folder = tmp_path_factory.mktemp("untranslated")
-    made = Workspace(shutil.copytree(sample.root, folder / "ws"))
+    made = copied(sample, folder / "ws")
     crawl_questions(made, questions_in(folder))
     run_stages(made, spec=spec)
     return made
@@ -71,7 +72,7 @@ def unasked(tmp_path_factory: pytest.TempPathFactory, sample: Workspace, spec: D
 def translated(tmp_path_factory: pytest.TempPathFactory, unasked: Workspace, spec: DatasetSpec) -> Workspace:
     """The same, with recorded translations of which some are wrong; read-only."""
     folder = tmp_path_factory.mktemp("translations")
-    made = Workspace(shutil.copytree(unasked.root, folder / "ws"))
+    made = copied(unasked, folder / "ws")
     wrong = {place: text for place, (_, text) in wrong_ones().items()}
     recorded(made, said() | wrong, folder / "answers.jsonl")
     take(Request(spec, ["translation"], Terms("")), folder / "answers.jsonl", made.root)
@@ -150,7 +151,7 @@ def test_a_family_shares_labels_targets_and_task(translated: Workspace) -> None:
 def test_the_parallel_core_holds_whole_families_alone(
     tmp_path: Path, translated: Workspace, cards: Path
 ) -> None:
-    made = Workspace(shutil.copytree(translated.root, tmp_path / "ws"))
+    made = copied(translated, tmp_path / "ws")
     folder = Path(shutil.copytree(cards, tmp_path / "data_cards"))
     (folder / "spec.toml").write_text(f"{SPEC}parallel_core = true\n", "utf-8")
     run_stages(made, spec=read_spec(folder / "spec.toml"))
@@ -192,7 +193,7 @@ def test_the_audit_is_clean_and_finds_planted_defects_in_this_release(release: P
 def test_translations_are_translated_back_and_a_copying_engine_fails(
     tmp_path: Path, translated: Workspace, cards: Path
 ) -> None:
-    made = Workspace(shutil.copytree(translated.root, tmp_path / "ws"))
+    made = copied(translated, tmp_path / "ws")
     folder = Path(shutil.copytree(cards, tmp_path / "data_cards"))
     (folder / "spec.toml").write_text(f"{SPEC}back_translation = true\n", "utf-8")
     spec = read_spec(folder / "spec.toml")
@@ -245,7 +246,7 @@ def test_settings_refuse_a_language_that_no_check_knows() -> None:
 def test_a_question_that_two_tasks_ask_goes_to_one_with_all_its_translations(
     tmp_path: Path, translated: Workspace, cards: Path
 ) -> None:
-    made = Workspace(shutil.copytree(translated.root, tmp_path / "ws"))
+    made = copied(translated, tmp_path / "ws")
     folder = Path(shutil.copytree(cards, tmp_path / "data_cards"))
     (folder / "spec.toml").write_text(f"{SPEC}[tasks.reference_qa]\n", "utf-8")
     spec = read_spec(folder / "spec.toml")

@@ -39,6 +39,7 @@ from schemas.prompt import Prompt
 from schemas.question import Question
 from schemas.spec import DatasetSpec
 from sources.sample import questions_path
+from tests.conftest import copied
 from tests.pipeline import crawl_questions, run_partition, run_stages
 from tests.releases import card_text
 
@@ -79,7 +80,7 @@ def spec(cards: Path) -> DatasetSpec:
 @pytest.fixture(scope="module")
 def unasked(tmp_path_factory: pytest.TempPathFactory, sample: Workspace, spec: DatasetSpec) -> Workspace:
     """The sample with the questions, built without any answer; read-only."""
-    made = Workspace(shutil.copytree(sample.root, tmp_path_factory.mktemp("unasked") / "ws"))
+    made = copied(sample, tmp_path_factory.mktemp("unasked") / "ws")
     crawl_questions(made, questions_path())
     run_stages(made, spec=spec)
     return made
@@ -88,7 +89,7 @@ def unasked(tmp_path_factory: pytest.TempPathFactory, sample: Workspace, spec: D
 @pytest.fixture(scope="module")
 def judged(tmp_path_factory: pytest.TempPathFactory, unasked: Workspace, spec: DatasetSpec) -> Workspace:
     """The same, with the scripted answers on disk; read-only."""
-    made = Workspace(shutil.copytree(unasked.root, tmp_path_factory.mktemp("judged") / "ws"))
+    made = copied(unasked, tmp_path_factory.mktemp("judged") / "ws")
     store(made, read_rows(Prompt, table_files(made, f"{NAME}_judge.prompts")))
     run_stages(made, spec=spec)
     return made
@@ -233,7 +234,7 @@ def test_stages_lost_to_a_kill_are_made_again_with_the_same_bytes(
     judged: Workspace, tmp_path: Path, spec: DatasetSpec
 ) -> None:
     """A kill leaves stages unfinished and later ones as they were: all come out the same, nobody is asked."""
-    place = Workspace(shutil.copytree(judged.root, tmp_path / "ws"))
+    place = copied(judged, tmp_path / "ws")
     before = outputs(place)
     assert before
     for stage in (f"{NAME}_questions", f"{NAME}_judge_answers", f"{NAME}_judged"):
@@ -369,7 +370,7 @@ def in_the_form_of_bioasq(folder: Path) -> Path:
 def test_whole_articles_are_labelled_by_the_citations_of_the_answer_alone(
     tmp_path: Path, sample: Workspace, cards: Path
 ) -> None:
-    made = Workspace(shutil.copytree(sample.root, tmp_path / "ws"))
+    made = copied(sample, tmp_path / "ws")
     crawl_questions(made, in_the_form_of_bioasq(tmp_path))
     folder = Path(shutil.copytree(cards, tmp_path / "data_cards"))
     (folder / "spec.toml").write_text(f'{SPEC}granularity = "article"\n', "utf-8")

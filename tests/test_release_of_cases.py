@@ -25,6 +25,7 @@ from flows.engine.workspace import Workspace
 from flows.release.versions import release_task
 from flows.review.candidates import Options, prepare
 from flows.specs import DATA_CARDS, read_spec
+from tests.conftest import copied
 from tests.pipeline import run_partition, run_stages
 from tests.releases import card_text
 
@@ -50,7 +51,7 @@ def workspace(tmp_path_factory: pytest.TempPathFactory, sample: Workspace) -> Wo
     shutil.copytree(DATA_CARDS / "medqrels-sample", cards)
     (cards / "spec.toml").write_text(SPEC, "utf-8")
     spec = read_spec(cards / "spec.toml")
-    made = Workspace(shutil.copytree(sample.root, root / "ws"))
+    made = copied(sample, root / "ws")
     run_stages(made, spec=spec)
     run_partition(made, spec, "1.0.0")
     session = Session(Settings(workspace=made.root), made, SilentReporter())

@@ -21,6 +21,7 @@ from flows.engine.settings import Settings
 from flows.engine.workspace import Workspace
 from flows.release.versions import release_task
 from flows.specs import DATA_CARDS, read_spec
+from tests.conftest import copied
 from tests.pipeline import run_partition, run_stages
 from tests.releases import card_text
 
@@ -43,7 +44,7 @@ def release(tmp_path_factory: pytest.TempPathFactory, sample: Workspace) -> Path
     shutil.copytree(DATA_CARDS / "medqrels-sample", cards)
     (cards / "spec.toml").write_text(SPEC, "utf-8")
     spec = read_spec(cards / "spec.toml")
-    workspace = Workspace(shutil.copytree(sample.root, root / "ws"))
+    workspace = copied(sample, root / "ws")
     run_stages(workspace, spec=spec)
     run_partition(workspace, spec, "1.0.0")
     session = Session(Settings(workspace=workspace.root), workspace, SilentReporter())

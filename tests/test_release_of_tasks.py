@@ -28,7 +28,8 @@ from flows.inspect.audit import auditor
 from flows.release.versions import release_task
 from flows.specs import DATA_CARDS, read_spec
 from schemas.audit import AuditReport
-from tests.conftest import plant_fewer
+from tests.conftest import copied
+from tests.fewer import plant_fewer
 from tests.flows.review.openai_server import OpenAIServer
 from tests.pipeline import LABELLED, run_partition, run_stages
 from tests.releases import card_text
@@ -62,7 +63,7 @@ def release(tmp_path_factory: pytest.TempPathFactory, grounded: Workspace, sampl
     text = SPEC.format(profile=profile) + "".join(f"[tasks.{task}]\n" for task in BUILT)
     (cards / "spec.toml").write_text(text, "utf-8")
     spec = read_spec(cards / "spec.toml")
-    workspace = Workspace(shutil.copytree(grounded.root, root / "ws"))
+    workspace = copied(grounded, root / "ws")
     run_stages(workspace, spec=spec)
     run_partition(workspace, spec, "1.0.0")
     with OpenAIServer(lambda text, number: "refusal" if sum(text.encode()) % 5 == 0 else None) as server:

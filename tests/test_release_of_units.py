@@ -19,6 +19,7 @@ from flows.engine.workspace import Workspace
 from flows.release.versions import release_task
 from flows.review.candidates import Options, prepare
 from flows.specs import DATA_CARDS, read_spec
+from tests.conftest import copied
 from tests.pipeline import run_partition, run_stages
 
 NAME = "visual_context"
@@ -34,7 +35,7 @@ granularity = "{{granularity}}"
 
 @pytest.mark.parametrize("granularity", ["passage", "section"])
 def test_a_release_of_every_unit_is_clean(sample: Workspace, tmp_path: Path, granularity: str) -> None:
-    made = Workspace(shutil.copytree(sample.root, tmp_path / "ws"))
+    made = copied(sample, tmp_path / "ws")
     cards = shutil.copytree(DATA_CARDS / "medqrels-sample", tmp_path / "cards")
     (cards / "spec.toml").write_text(SPEC.format(granularity=granularity), "utf-8")
     spec = read_spec(cards / "spec.toml")

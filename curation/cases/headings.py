@@ -74,7 +74,7 @@ _CASE = re.compile(
     r"|series$)|(?:reports?|presentations?|descriptions?|summary|illustrations?|history) of (?:the |our "
     r"|this |an? |two |three |four )?(?:clinical |present )?(?:cases?|patients?)\b|(?:(?:the|our|present"
     r"|index|clinical|illustrative|sample) )+cases?$|clinical (?:cases?|vignettes?|observations?"
-    r"|reports?|history)\b|patient (?:presentation|information|history|report|description|case)s?\b"
+    r"|reports?|history)\b|patient (?:concerns|presentation|information|history|report|description|case)s?\b"
     r"|(?:presentaci[oó]n|descripci[oó]n|reporte|informe|exposici[oó]n|relato) (?:del?|de un|de una"
     r"|de los) (?:caso|paciente)s?|casos? cl[ií]nicos?\b|observaci[oó]n cl[ií]nica|(?:relatos?"
     r"|descriç[aã]o|apresentaç[aã]o) d(?:e|o|os|e um) casos?\b|(?:présentation|description|exposé"

@@ -9,14 +9,18 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from curation.cases.headings import Heading, Kind, is_final_diagnosis, numbered, read
-from curation.cases.narrative import Paragraph, closes, is_general, is_narrative
+from curation.cases.narrative import Paragraph, closes, is_general, is_narrative, reports
 from curation.cases.patient import introduces
-from curation.cases.patients import Draft, part
+from curation.cases.patients import Draft, part, topics
 from schemas.article import Section
 
 _RUN_IN = re.compile(
     r"^(?:case (?:report|presentation|description|history|summary)|clinical case|caso cl[ií]nico"
     r"|relato d[eo] caso|fallbericht|cas clinique)\s*[.:–—-]",
+    re.IGNORECASE,
+)
+_OF_STUDY = re.compile(
+    r"[\W\d]*(?:materials?|(?:patients?|subjects?|cases?) (?:and|&) methods?|methods?|results)\b",
     re.IGNORECASE,
 )
 _HEADING_WORDS = 14
@@ -95,7 +99,7 @@ def find(
     running = [item for item in paragraphs if item.section >= 0 and not item.box and not _is_heading(item)]
     chosen, rule = _under_headings(running, known), "section"
     if not chosen and is_claimed and not drafts:
-        chosen, rule = _in_body(running, known), "body"
+        chosen, rule = _in_body(running, known) or _under_methods(running), "body"
     drafts += part(chosen, known.entered, rule, title, abstract)
     return sorted(drafts, key=lambda draft: draft.pieces[0].paragraph.order)
 
@@ -150,6 +154,21 @@ def _under_headings(running: Sequence[Paragraph], known: _Sections) -> list[Para
     return chosen
 
 
+def _under_methods(running: Sequence[Paragraph]) -> list[Paragraph]:
+    """Paragraphs of a report that goes by the sections of a study: its patient is under methods."""
+    chosen: list[Paragraph] = []
+    for paragraph in running:
+        title = paragraph.titles[0] if paragraph.titles else ""
+        if paragraph.part != "body" or not _OF_STUDY.match(title):
+            continue
+        spans = paragraph.spans()
+        is_start = any(introduces(paragraph.text[start:end]) for start, end in spans[:2])
+        is_told = is_narrative(paragraph) or any(topics(paragraph.text[start:end]) for start, end in spans)
+        if (chosen or is_start) and is_told:
+            chosen.append(paragraph)
+    return chosen
+
+
 def _in_body(running: Sequence[Paragraph], known: _Sections) -> list[Paragraph]:
     """Paragraphs from the introduction of a patient to the first that no longer tells of one."""
     chosen: list[Paragraph] = []
@@ -159,7 +178,8 @@ def _in_body(running: Sequence[Paragraph], known: _Sections) -> list[Paragraph]:
                 break
             continue
         is_start = numbered(paragraph.text) is not None or any(
-            introduces(paragraph.text[start:end]) for start, end in paragraph.spans()
+            introduces(paragraph.text[start:end]) or reports(paragraph.text[start:end])
+            for start, end in paragraph.spans()
         )
         if chosen and not is_start and (is_general(paragraph) or not is_narrative(paragraph)):
             break

@@ -62,6 +62,27 @@ _FOREIGN = re.compile(
 )
 
 
+_OTHERS = (
+    r"(?:patients|cases|women|men|girls|boys|children|infants|adults|individuals|people|persons|pregnancies)"
+)
+_ASIDE = re.compile(
+    rf"\b\d+(?:\.\d+)?(?:\s?%|\s?percent)? of (?:all |the )?(?:[\w-]+ ){{0,4}}{_OTHERS}\b"
+    r"|\b(?:have|has) (?:also |previously |rarely |only |never )?been (?:reported|described|documented)\b"
+    r"|\bshould (?:always |also |therefore )?be (?:considered|suspected|included|borne|kept|sought)\b"
+    r"|^(?:the |an? )?(?:[\w'-]+ ){1,6}(?:\([^()]*\) )?(?:is|are) (?:an? |the )?(?:[\w-]+,? ){0,3}"
+    r"(?:rare|common|uncommon|chronic|benign|malignant|inherited|congenital|autosomal|self-limited|systemic"
+    r"|multisystem|infectious|inflammatory)(?:,? [\w-]+){0,4} "
+    r"(?:disease|disorder|condition|syndrome|entity|tumou?r|neoplasm|infection|complication)s?\b",
+    re.IGNORECASE,
+)
+_REPORTED = re.compile(
+    r"\b(?:we|i) (?:(?:here(?:in)?|hereby|now|also) )?(?:report|describe|present)(?:ed)? (?:the case of )?"
+    r"an? (?:[\w-]+ ){0,3}(?:patient|case|wom[ae]n|m[ae]n|girl|boy|child|infant|newborn|neonate)"
+    r" (?:who|whose)\b",
+    re.IGNORECASE,
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Paragraph:
     """One passage as the detector reads it.
@@ -94,6 +115,11 @@ def closes(text: str) -> bool:
     return bool(_CLOSING_START.match(text))
 
 
+def reports(sentence: str) -> bool:
+    """Whether a sentence begins to tell of a patient without an age: "We report a patient who …"."""
+    return bool(_REPORTED.search(sentence))
+
+
 def is_narrative(paragraph: Paragraph) -> bool:
     """Whether a paragraph tells of one patient rather than of a disease, a method or the literature."""
     text = paragraph.text
@@ -118,6 +144,15 @@ def is_general(paragraph: Paragraph) -> bool:
 def is_shared(text: str) -> bool:
     """Whether a paragraph begins with all patients of the report at once ("Both patients …")."""
     return bool(_SHARED.match(text))
+
+
+def is_aside(sentence: str) -> bool:
+    """Whether a sentence inside a case is of no patient: what a disease does, what others saw, advice.
+
+    It must name no patient of the report; shares of groups and what is "reported" or "should be considered"
+    tell it.
+    """
+    return _ASIDE.search(sentence) is not None and _PATIENT.search(sentence) is None
 
 
 def mentions_patient(text: str) -> int:

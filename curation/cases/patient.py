@@ -14,7 +14,8 @@ Sex = Literal["female", "male", ""]
 
 _UNITS = {
     "year": 1.0, "yr": 1.0, "y": 1.0, "month": 1 / 12, "mo": 1 / 12, "week": 7 / 365.25, "wk": 7 / 365.25,
-    "day": 1 / 365.25, "hour": 1 / 8766, "año": 1.0, "ano": 1.0, "an": 1.0, "anni": 1.0, "anno": 1.0,
+    "day": 1 / 365.25, "hour": 1 / 8766, "minute": 0.0,
+    "año": 1.0, "ano": 1.0, "an": 1.0, "anni": 1.0, "anno": 1.0,
     "jahr": 1.0, "jähr": 1.0, "mes": 1 / 12, "mês": 1 / 12, "mois": 1 / 12, "mesi": 1 / 12, "mese": 1 / 12,
     "monat": 1 / 12, "semana": 7 / 365.25, "semaine": 7 / 365.25, "settimane": 7 / 365.25,
     "woche": 7 / 365.25, "día": 1 / 365.25, "dia": 1 / 365.25, "jour": 1 / 365.25, "giorni": 1 / 365.25,
@@ -55,7 +56,7 @@ _HALF = r"(?P<half>(?:[\s-]and[\s-]a[\s-]half|\s?½|\s?1/2)?)"
 _DASH = r"[\s\u00ad\-‐‑‒–—]*"
 _OLD = re.compile(
     rf"(?<![\d.,\w]){_N}{_HALF}{_DASH}(?P<unit>years?|yrs?|months?|mos?|weeks?|wks?|days?"
-    rf"|hours?){_DASH}(?:old\b|aged\b)",
+    rf"|hours?|minutes?){_DASH}(?:old\b|aged\b)",
     re.IGNORECASE,
 )
 _YEAR_PERSON = re.compile(
@@ -118,6 +119,17 @@ _DECADE = re.compile(
     r"|ninth|tenth)\s+decade)\b",
     re.IGNORECASE,
 )
+_AGE_WORDS = r"(?:teen-?aged?|adolescent|middle-?aged|elderly)"
+_WORDS_OF_AGE = re.compile(_AGE_WORDS, re.IGNORECASE)
+_IN_WORDS = re.compile(
+    r"\b(?:an?|our|this|another)\s(?:(?:[\w-]+,?\s){0,3})"
+    rf"(?P<age>{_AGE_WORDS})"
+    r"(?=\s(?:[\w-]+\s){0,2}"
+    r"(?:girl|boy|wom[ae]n|m[ae]n|(?:fe)?male|lady|gentleman|patient)\b[^.;]{0,60}?"
+    r"\b(?:present(?:ed|ing)|was|came|attended|consulted|complain\w+|developed|had|underwent|sustained)\b)",
+    re.IGNORECASE,
+)
+"""An age that is told in words alone: 'A teenage girl presented with'."""
 _AGES = (
     _COMPOUND, _AGED_COMPOUND, _OLD, _OF_AGE, _AGED, _YEAR_PERSON, _PERSON_OF, _BARE, _SHE_WAS, _SHORT,
     _SLASH, romance.AGE_OF_PERSON, romance.AGE_WITH_PERSON, _ROMANCE, _GERMAN,
@@ -271,6 +283,7 @@ def ages_in(text: str) -> list[Age]:
         if pattern not in _MAY_LAST or not romance.is_lasting(text, match.start("n"), match.end("unit"))
     ]
     found += [Age(match.start(), match.end(), match.group(), None) for match in _DECADE.finditer(text)]
+    found += [Age(*match.span("age"), match["age"], None) for match in _IN_WORDS.finditer(text)]
     kept: list[Age] = []
     for age in sorted(found, key=lambda item: (item.start, -item.end)):
         is_new = not kept or age.start >= kept[-1].end
@@ -300,14 +313,15 @@ def _age(match: re.Match[str]) -> Age:
 
 def _scale_of(unit: str) -> float:
     """Years in a unit as written, in the plural or not."""
-    return _UNITS.get(unit) or _UNITS.get(unit.rstrip("s")) or _UNITS.get(unit.rstrip("es")) or 1.0
+    forms = (unit, unit.rstrip("s"), unit.rstrip("es"))
+    return next((_UNITS[form] for form in forms if form in _UNITS), 1.0)
 
 
 def introduction(sentences: Iterable[str], *, may_be_kin: bool = False) -> tuple[str, Age] | None:
     """The sentence of a case that introduces its patient by age, and that age.
 
-    The first that does; but where it only says when something was ("at 12 years of age"), one of the next
-    few in which a person is so old ("a 43-year-old man").
+    The first that does; but where it only says when something was ("at 12 years of age"), or the age in words
+    ("a teenage girl"), one of the next few in which a person is so old ("a 43-year-old man").
 
     Args:
         sentences: the sentences of the case.
@@ -317,14 +331,19 @@ def introduction(sentences: Iterable[str], *, may_be_kin: bool = False) -> tuple
     waited = 0
     for sentence in sentences:
         age = introduces(sentence) or (introduces(sentence, may_be_kin=True) if may_be_kin else None)
-        if age is not None and (dated is None or not _is_date(age, sentence)):
-            if not _is_date(age, sentence):
+        if age is not None:
+            if not (_is_date(age, sentence) or _is_in_words(age)):
                 return sentence, age
-            dated = sentence, age
+            dated = dated or (sentence, age)
         waited += dated is not None
         if waited > _NEXT_FEW:
             break
     return dated
+
+
+def _is_in_words(age: Age) -> bool:
+    """Whether an age is told in words without a number."""
+    return _WORDS_OF_AGE.fullmatch(age.text) is not None
 
 
 def _is_date(age: Age, sentence: str) -> bool:
@@ -346,8 +365,8 @@ def _is_of_others(age: Age, sentence: str) -> bool:
     before, after = sentence[max(0, age.start - 90) : age.start], sentence[age.end : age.end + 40]
     if _KIN_BEFORE.search(before) or _GROUP_BEFORE.search(before) or _SPAN_AFTER.match(after):
         return True
-    if romance.is_written(age.text) and romance.is_of_kin(before):
-        return True
+    if romance.is_written(age.text):  # "son médecin" names no son
+        return romance.is_of_kin(before)
     found = _FIRST_NOUN.search(after)
     return found is not None and found["kin"] is not None
 

@@ -27,6 +27,27 @@ _NAMED = re.compile(
     r"|and|&)\s*(?P<two>\d{1,2}|two|three|four|five))?\b",
     re.IGNORECASE,
 )
+_IN_BRACKETS = re.compile(
+    r"\((?P<label>(?:case|patient)\s(?:no\.?\s?)?(?P<number>\d{1,2}|[IVX]{1,4}))\)", re.IGNORECASE
+)
+_IN_ALL = re.compile(
+    r"^both (?:were|had|have|developed|evolved|presented|died|recovered|received|underwent|are|showed)\b"
+    r"|\bin (?:both|all (?:two|three|four|five)) (?:cases|patients)\b",
+    re.IGNORECASE,
+)
+"""A sentence of all patients alike."""
+_TURNED = re.compile(
+    r"(?<!than )(?<!unlike )(?<!to )\bthe (?P<number>first|second|third|fourth|fifth) (?:case|patient)\b",
+    re.IGNORECASE,
+)
+_TOPIC = 60
+"""Characters at the beginning of a sentence in which it says whom it is about."""
+_ANNOUNCED = re.compile(
+    r"\b(?P<number>two|three|four|five)\s(?:[\w-]+\s){0,3}(?:cases|patients|women|men|children|girls|boys)\b",
+    re.IGNORECASE,
+)
+_ARTICLE = re.compile(r"\b(?:(?:the )?case of )?(?:an?|the)\s(?:[\w-]+,?\s){0,3}$", re.IGNORECASE)
+_JOINED = re.compile(r"[\s,;]*(?:\b(?:and|y|e|et|und)\b)?\s*$", re.IGNORECASE)
 _MAX_RELATIVES = 9
 _COMPARED = frozenset({"as", "than", "like", "to", "unlike"})
 
@@ -92,11 +113,12 @@ def part(
             if is_shared(paragraph.text):
                 _add_to_all(paragraph, drafts)
                 continue
-        for draft, start, end in _pieces(paragraph, current, drafts, only):
-            current = draft
-            current.pieces.append(Piece(paragraph, start, end))
+        for told, start, end in _pieces(paragraph, current, drafts, only):
+            current = told[-1]
+            for draft in told:
+                draft.pieces.append(Piece(paragraph, start, end))
     if not drafts:
-        return _relatives(only, title) if only.pieces else []
+        return (_announced(only) or _relatives(only, title)) if only.pieces else []
     for paragraph in loose:
         _add_named(paragraph, drafts)
     return _in_order(drafts)
@@ -125,7 +147,8 @@ def _head(
     for heading in entered:
         if heading.kind is Kind.PATIENT:
             return heading.number, heading.label, "heading"
-    found = numbered(paragraph.text)
+    spans = paragraph.spans()
+    found = numbered(paragraph.text) or (_bracketed(paragraph.text[: spans[0][1]]) if spans else None)
     if found is not None and _follows(found[0], drafts):
         return found[0], found[1], _rule_of(found[1])
     if paragraph.id in introduced:
@@ -155,28 +178,104 @@ def _introduced(chosen: Sequence[Paragraph]) -> list[str]:
 
 def _pieces(
     paragraph: Paragraph, current: Draft, drafts: dict[int, Draft], only: Draft
-) -> Iterator[tuple[Draft, int, int]]:
-    """A paragraph parted where a sentence inside it begins another patient by number."""
-    start = 0
-    for sentence_start, _ in paragraph.spans()[1:]:
-        found = numbered(paragraph.text[sentence_start : sentence_start + 80])
-        if (
-            found is None
-            or found[0] == current.number
-            or found[0] in drafts
-            or not _follows(found[0], drafts)
-        ):
-            continue
-        if (
-            found[0] == 1
-            and current is only
-            and (current.pieces or introduces(paragraph.text[:sentence_start]))
-        ):
-            continue  # "The first patient …" of a text that has begun with the patient already
-        yield current, start, sentence_start
-        start = sentence_start
-        current = _begin((found[0], found[1], _rule_of(found[1])), drafts, only)
-    yield current, start, len(paragraph.text)
+) -> Iterator[tuple[Sequence[Draft], int, int]]:
+    """A paragraph parted where a sentence inside it begins another patient, or goes back to one or to all."""
+    start = begun = 0
+    told: Sequence[Draft] = (current,)
+    is_parted = _names_several(paragraph)
+    for sentence_start, sentence_end in paragraph.spans():
+        sentence = paragraph.text[sentence_start:sentence_end]
+        found = numbered(sentence[:80]) or _bracketed(sentence) if sentence_start else None
+        if found and not _is_begun(found[0], paragraph.text[:sentence_start], current, drafts, only):
+            current = _begin((found[0], found[1], _rule_of(found[1])), drafts, only)
+            now: Sequence[Draft] = (current,)
+            begun += 1
+        else:
+            now = _gone_back_to(sentence, drafts) if begun or is_parted else ()
+        if now and list(now) != list(told):
+            if start < sentence_start:
+                yield told, start, sentence_start
+            start, told = sentence_start, now
+    yield told, start, len(paragraph.text)
+
+
+def _is_begun(number: int, before: str, current: Draft, drafts: Mapping[int, Draft], only: Draft) -> bool:
+    """Whether a number inside a paragraph, with some text `before` it there, begins no other patient."""
+    if number == current.number or number in drafts or not _follows(number, drafts):
+        return True
+    # "The first patient …" of a text that has begun with the patient already
+    return number == 1 and current is only and bool(current.pieces or introduces(before))
+
+
+def _gone_back_to(sentence: str, drafts: Mapping[int, Draft]) -> Sequence[Draft]:
+    """The patients begun before that a sentence turns to: all, or those it names at its beginning."""
+    if is_shared(sentence) or _IN_ALL.search(sentence):
+        return [drafts[number] for number in sorted(drafts)]
+    return [drafts[number] for number in sorted(topics(sentence)) if number in drafts]
+
+
+def topics(sentence: str) -> set[int]:
+    """Numbers of the patients a sentence is about, by what it begins with."""
+    numbers = set(_named(sentence[:_TOPIC]))
+    if found := _TURNED.search(sentence[:_TOPIC]):
+        numbers.add(number_of(found["number"]))
+    return numbers
+
+
+def _names_several(paragraph: Paragraph) -> bool:
+    """Whether sentences of a paragraph turn to one patient each, and not all to the same."""
+    text = paragraph.text
+    turned = [topics(text[start:end]) for start, end in paragraph.spans()]
+    return len({min(numbers) for numbers in turned if len(numbers) == 1}) > 1
+
+
+def _bracketed(sentence: str) -> tuple[int, str, int] | None:
+    """Number, label and end of a number in brackets behind a person: "A 40-year-old man (case 1)"."""
+    found = _IN_BRACKETS.search(sentence)
+    if found is None or introduces(sentence[: found.end()], may_be_kin=True) is None:
+        return None
+    return number_of(found["number"]), found["label"], found.end()
+
+
+def _announced(only: Draft) -> list[Draft]:
+    """The patients of a text that tells of as many in the sentence that announces them: its parts, one each.
+
+    What follows is theirs by name alone: nothing else says whose it is.
+    """
+    for piece in only.pieces[:1]:
+        text = piece.paragraph.text
+        for start, end in list(piece.sentences())[:2]:
+            said = _ANNOUNCED.search(text[start:end])
+            ages = ages_in(text[start:end])
+            if said is None or len(ages) != number_of(said["number"]) or ages[0].start < said.end():
+                continue
+            cuts = [
+                start + (_ARTICLE.search(text[start : start + age.start]) or said).start() for age in ages
+            ]
+            cuts[0] = start
+            stops = [*(len(_JOINED.sub("", text[:cut])) for cut in cuts[1:]), end]
+            found = [
+                Draft(number, "", only.rule, [Piece(piece.paragraph, cut, stop)])
+                for number, (cut, stop) in enumerate(zip(cuts, stops, strict=True), start=1)
+            ]
+            drafts = {draft.number: draft for draft in found}
+            for later in only.pieces:
+                for told, first, last in _turned(later, drafts, end if later is piece else 0):
+                    for draft in told:
+                        draft.pieces.append(Piece(later.paragraph, first, last))
+            return found
+    return []
+
+
+def _turned(
+    piece: Piece, drafts: Mapping[int, Draft], after: int
+) -> Iterator[tuple[Sequence[Draft], int, int]]:
+    """Sentences of a text behind an offset, each with the patients it or one before it turned to."""
+    told: Sequence[Draft] = ()
+    for start, end in piece.sentences():
+        if start >= after:
+            told = _gone_back_to(piece.paragraph.text[start:end], drafts) or told
+            yield told, start, end
 
 
 def _add_to_all(paragraph: Paragraph, drafts: Mapping[int, Draft]) -> None:

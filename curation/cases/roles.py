@@ -31,34 +31,61 @@ _PRESENTATION = re.compile(
     r"|was taking|medications?|known (?:case|to have)|years? (?:ago|before|earlier|prior)|months? (?:ago"
     r"|before|earlier|prior)|days? (?:ago|before|earlier|prior)|since|chief complaint|came to|visited"
     r"|brought to|family|parents|allerg\w+|comorbid\w*|past medical|unremarkable history|antecedent\w*"
-    r"|queixa\w*|consult[oó]|acud\w+|ingres\w+|se plaignait|anamnes\w+)\b",
+    r"|queixa\w*|consult[oó]|acud\w+|ingres\w+|se plaignait|anamnes\w+|niega|negaba|refiere|refer[íi]a"
+    r"|relatava|negava|rapporte)\b",
     re.IGNORECASE,
 )
 _FINDINGS = re.compile(
     r"\b(?:examination|physical exam\w*|on exam|reveal\w*|show(?:ed|n|s|ing)?|demonstrat\w+|disclos\w+"
     r"|detected|identified|laboratory|blood (?:pressure|count|tests?|cultures?|gas)|haemoglobin"
     r"|hemoglobin|platelets?|white (?:blood )?cell|c-reactive|creatinine|serum|urin(?:e|alysis)|levels?"
-    r"|positive|negative|normal|elevated|mg/d?l|g/d?l|mmol\S*|mm ?hg|u/l|°c|bpm|beats|heart rate|ct|mri"
+    r"|positive(?! (?:airway|end|pressure))|negative|normal|elevated|mg/d?l|g/d?l|mmol\S*|mm ?hg|u/l|°c|bpm"
+    r"|beats|heart rate|ct|mri"
     r"|mr|x-?rays?|radiograph\w*|tomograph\w*|ultraso\w+|sonograph\w*|echocardiogra\w+"
     r"|electrocardiogra\w+|ecg|ekg|eeg|pet|angiogra\w+|scans?|imaging|endoscop\w+|colonoscop\w+|biops\w+"
     r"|histolog\w+|histopatholog\w+|patholog\w+|cytolog\w+|immunohistochem\w+|stain\w*|specimen"
     r"|cultures?|microscop\w+|sequenc\w+|mutation|karyotyp\w+|pcr|measur\w+|vital signs|palpa\w+"
+    r"|(?:hyper|hypo|iso)-?(?:intens|dens|echo|attenuat|metabolic)\w*|t[12](?:-weighted)?|weighted|flair"
+    r"|exclud\w+|exhibit\w+|cliniquement|afébrile"
     r"|tender\w*|auscultat\w+|neurological|afebrile|consistent with|suggest\w*|suspicio\w+|differential"
     r"|diagnos\w+|exploraci[oó]n|exame|examen|revel\w+|mostr\w+|montr\w+|zeigte\w*|befund\w*)\b",
     re.IGNORECASE,
 )
 _COURSE = re.compile(
-    r"\b(?:treated|treatment|therap\w+|started|begun|began|stopped|added|advised|initiated|commenced|administ\w+|given|prescribed|received"
-    r"|dose[sd]?|underwent|surg\w+|operat\w+|resect\w+|excis\w+|remov\w+|performed|incision|sutur\w+"
-    r"|anesthesi\w+|anaesthesi\w+|transfus\w+|intubat\w+|ventilat\w+|discharg\w+|follow[- ]?up|followed"
-    r"|recover\w+|improv\w+|resol\w+|relie\w+|recurren\w+|relaps\w+|died|death|expired|postoperativ\w+"
-    r"|postsurg\w+|weeks? later|months? later|years? later|after (?:\w+ )?(?:days?|weeks?"
-    r"|months?|years?)|subsequent\w*|eventually|uneventful\w*|remission|continu\w+|discontinu\w+|tapered"
-    r"|replaced|transferred|intensive care|implant\w*|repair\w*|reconstruct\w*|drain\w*|chemotherapy"
-    r"|radiotherapy|antibiotics?|maintained|monitored|regimen|mg|asymptomatic|alta|tratamiento"
-    r"|tratamento|cirug\w+|cirurg\w+|evoluci\w+|evolu[çc]\w+|traitement|entlass\w+)\b",
+    r"\b(?:treated|treatment|therap\w+|started|stopped|added|advised|initiated|commenced|administ\w+|given"
+    r"|prescribed|received|dose[sd]?|underwent|surg\w+|operat\w+|resect\w+|excis\w+|remov(?!able)\w+"
+    r"|performed|incision|sutur\w+|anesthesi\w+|anaesthesi\w+|transfus\w+|intubat\w+|ventilat\w+"
+    r"|discharg\w+|follow[- ]?up|followed (?:up|for|at|in|on|by|with)|recover\w+|improv\w+|resol\w+|relie\w+"
+    r"|recurren\w+|relaps\w+|died|death|expired|postoperativ\w+|postsurg\w+|weeks? later|months? later"
+    r"|years? later|after (?:\w+ )?(?:days?|weeks?|months?|years?)|uneventful\w*|remission|discontinu\w+"
+    r"|airway pressure|tapered|replaced|transferred|intensive care|implant\w*|repair\w*|reconstruct\w*"
+    r"|drain\w*|chemotherapy|radiotherapy|antibiotics?|regimen|mg(?!\s?/\s?(?:d?l|ml|g|24)\b)|alta|tratamiento"
+    r"|tratamento|[eé]volution|cirug\w+|cirurg\w+|evoluci\w+|evolu[çc]\w+|traitement|entlass\w+)\b",
     re.IGNORECASE,
 )
+_GOES_ON = re.compile(
+    r"\b(?:subsequent\w*|eventually|continu\w+|began|begun|maintained|monitored|asymptomatic|followed)\b",
+    re.IGNORECASE,
+)
+"""Words for the passing of time, said of an illness as of its treatment: alone they change no role."""
+_NO_TREATMENT = re.compile(
+    r"\binversion[- ]recovery\b|\brecovery (?:images?|sequences?)\b"
+    r"|\bstart(?:ed|s|ing) (?:to (?!receiv|tak|us|treat)|having\b|feeling\b|experiencing\b)"
+    r"|\b(?:grand)?(?:mother|father|brother|sister|sibling|parent|aunt|uncle|cousin|son|daughter)s?\b"
+    r"(?: \w+){0,3} (?:died|deaths?)\b"
+    r"|\b(?:años?|anos?|meses|mes|mês|d[ií]as?|semanas?|horas?) de (?:evoluci[oó]n|evolução)\b"
+    r"|\b(?:ans?|mois|jours?|semaines?) d['’]évolution\b"
+    r"|\btraitement (?:médicamenteux|habituel|de fond|au long cours)\b"
+    r"|\b(?:skull|cranial|coronal|sagittal|lambdoid|metopic) sutures?\b",
+    re.IGNORECASE,
+)
+"""Where a word of treatment or outcome is none: of an image, a bone, how an illness began, a relative."""
+_CONCEDED = re.compile(
+    r"^(?:although|even though|though|despite|in spite of)\b(?:[^,;]|,(?=\d)){1,200},\s"
+    r"(?=(?:s?he|his|her|it|they|there|the (?:patient|boy|girl|child|man|woman))\b)",
+    re.IGNORECASE,
+)
+"""What a sentence grants before it says what was the matter."""
 _OPENS = re.compile(
     r"\b(?:present(?:ed|ing) (?:to|with|for|at|in)|complain\w*|was (?:admitted|referred|brought)"
     r"|history of)\b",
@@ -84,6 +111,8 @@ _EARLIER = re.compile(
     r"|outside hospital|regular)\b",
     re.I,
 )
+_LITTLE = 0.4
+"""Less than what the sentence before gives."""
 _STATED = 3
 """Weight of what the section title says, in words of a sentence."""
 
@@ -109,10 +138,11 @@ def role_of(sentence: str, before: Role | None, stated: Role | None) -> Role:
     """
     if before is None and stated is None:
         return "presentation"
+    told = _NO_TREATMENT.sub(" ", _CONCEDED.sub("", sentence))
     points: dict[Role, float] = {
         "presentation": len(_PRESENTATION.findall(sentence)),
         "findings": len(_FINDINGS.findall(sentence)),
-        "course": len(_COURSE.findall(sentence)),
+        "course": len(_COURSE.findall(told)) + (_LITTLE if _GOES_ON.search(told) else 0.0),
     }
     if _OPENS.search(sentence) and before in {None, "presentation"}:
         points["presentation"] += 2

@@ -8,7 +8,7 @@ from curation.cases import diagnosis, figures, layout, report
 from curation.cases.diagnosis_choice import Rest, rest_of
 from curation.cases.figures import Profile
 from curation.cases.headings import is_final_diagnosis
-from curation.cases.narrative import Paragraph, group_words, mentions_patient
+from curation.cases.narrative import Paragraph, group_words, is_aside, mentions_patient
 from curation.cases.patient import (
     Age,
     Sex,
@@ -201,7 +201,7 @@ def _person(draft: Draft, title: str) -> tuple[Age | None, Sex]:
 
 
 def _spans(draft: Draft) -> tuple[CaseSpan, ...]:
-    """Sentences of a draft, neighbours of one role joined; statements of consent left out."""
+    """Sentences of a draft, neighbours of one role joined; consent and what is of no patient left out."""
     spans: list[CaseSpan] = []
     before: Role | None = None
     for piece in draft.pieces:
@@ -209,8 +209,8 @@ def _spans(draft: Draft) -> tuple[CaseSpan, ...]:
         text = piece.paragraph.text
         joined: CaseSpan | None = None
         for start, end in piece.sentences():
-            if is_consent(text[start:end]):
-                joined = None  # a consent sentence parts what stands around it
+            if is_consent(text[start:end]) or is_aside(text[start:end]):
+                joined = None  # a sentence of nothing about the patient parts what stands around it
                 continue
             before = role_of(text[start:end], before, stated)
             if joined is not None and joined.role == before:

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from operator import itemgetter
 
+from curation.concepts import context_clauses as clauses
 from curation.concepts.context_borders import Borders
 from curation.concepts.context_rules import FLAGS, Direction, Flag, Hit, Phrase, lexicon, tables
 from curation.concepts.predicates import is_denied, stated_from
@@ -65,6 +66,7 @@ class ContextRules:
         self._lexicon = lexicon(language)
         self._joints: tuple[str, ...] = tuple(table.get("joints", (",",)))
         self._borders = Borders(table)
+        self._is_english = language == "en"
         self._events = frozenset(table.get("events", ()))
         near_stop = "|".join(map(re.escape, table.get("near_stop", ()))) or r"(?!)"
         self._near = re.compile(rf"(?:\s*(?!(?:{near_stop})\b)[^\s,;:()]+){{0,{_NEAR_WORDS}}}")
@@ -87,23 +89,27 @@ class ContextRules:
         order = sorted(range(len(spans)), key=lambda index: spans[index])
         sentences = sentence_spans(text)
         at = 0
+        has_choice = self._is_english and clauses.leaves_choice(lowered)
         for start, end in sentences:
             first = at
             while at < len(order) and spans[order[at]][0] < end:
                 at += 1
             if at == first:
                 continue
+            inside = [spans[index] for index in order[first:at]]
+            choices = [*clauses.alternatives(lowered, start, end, inside)] if has_choice else []
             hits = list(self._lexicon.hits(lowered, start, end))
-            if not any(phrase.sets for _, _, phrase in hits):
+            if not choices and not any(phrase.sets for _, _, phrase in hits):
                 continue
             if self._events:
                 hits = [hit for hit in hits if not self._is_of_work(lowered, hit)]
-            inside = [spans[index] for index in order[first:at]]
             hits = [hit for hit in hits if not _is_within(hit, inside)]
             brackets = _BRACKETS.finditer(lowered, start, end)
             hits += ((bracket.start(), bracket.end(), _NOTHING) for bracket in brackets)
             hits.sort(key=itemgetter(0))
             scopes = self._scopes(lowered, start, end, hits)
+            if choices:
+                scopes["hypothetical"] = _merged([*scopes.get("hypothetical", ()), *choices])
             for index in order[first:at]:
                 contexts[index] = _context(spans[index], scopes)
         return contexts
@@ -119,14 +125,14 @@ class ContextRules:
     def _scopes(self, lowered: str, start: int, end: int, hits: Sequence[Hit]) -> dict[Flag, list[Span]]:
         scopes: dict[Flag, list[Span]] = {}
         for index, (hit_start, hit_end, phrase) in enumerate(hits):
-            is_first = phrase.sets and not _ALNUM.search(lowered, start, min(hit_start, start + 200))
+            is_first = bool(phrase.sets) and not _ALNUM.search(lowered, start, min(hit_start, start + 200))
             for flag, direction in phrase.sets:
                 spans = scopes.setdefault(flag, [])
                 if direction in ("forward", "phrase", "near") or (direction == "around" and is_first):
-                    last = end
-                    if flag == "negated" and direction == "phrase":
-                        last = self._borders.last(lowered, hit_start, hit_end, end, is_first=bool(is_first))
-                    limit = self._end_of_scope(lowered, last, hits, index, flag, direction)
+                    last = self._last(lowered, (start, end), (hit_start, hit_end), flag, direction, is_first)
+                    limit = self._end_of_scope(lowered, start, last, hits, index, flag, direction)
+                    if self._is_void(lowered, start, hit_start, (hit_end, limit), flag):
+                        continue
                     if direction == "near" and (near := self._near.match(lowered, hit_end, limit)):
                         limit = near.end()
                     if direction == "phrase":
@@ -140,16 +146,50 @@ class ContextRules:
                     spans.append((limit, hit_start))
         return {flag: _merged(spans) for flag, spans in scopes.items()}
 
+    def _last(
+        self, lowered: str, sentence: Span, hit: Span, flag: Flag, direction: Direction, is_first: bool
+    ) -> int:
+        """How far a scope that begins after a hit reaches at most, whatever hits follow."""
+        start, end = sentence
+        if flag == "negated" and direction == "phrase":
+            end = self._borders.last(lowered, *hit, end, is_first=is_first)
+        if not self._is_english:
+            return end
+        if flag == "negated":
+            return clauses.end_of_nouns(lowered, *hit, end)
+        return clauses.end_of_relative(lowered, start, *hit, end) if flag == "family" else end
+
+    def _is_void(self, lowered: str, start: int, hit_start: int, scope: Span, flag: Flag) -> bool:
+        """Whether a scope says itself that it is not so: a test that was positive, a history that lasts."""
+        if not self._is_english:
+            return False
+        if flag == "hypothetical":
+            return clauses.is_answered(lowered, start, hit_start, scope[1])
+        is_history = flag == "historical" and lowered.endswith("history of", hit_start, scope[0])
+        return is_history and clauses.lasts(lowered, *scope)
+
     def _end_of_scope(
-        self, lowered: str, end: int, hits: Sequence[Hit], index: int, flag: Flag, direction: Direction
+        self,
+        lowered: str,
+        start: int,
+        end: int,
+        hits: Sequence[Hit],
+        index: int,
+        flag: Flag,
+        direction: Direction,
     ) -> int:
         """Where a scope that begins after a hit ends: at a stop, a closing bracket or a clause of its own."""
         begin = hits[index][1]
         end = min(end, begin + _FORWARD_REACH)
         to_verb = direction == "phrase"
+        is_subject = (
+            self._is_english
+            and flag in ("negated", "family")
+            and clauses.is_subject(lowered, start, hits[index][0])
+        )
         depth = 0
         for at in range(index + 1, len(hits)):
-            hit_start, _, phrase = hits[at]
+            hit_start, hit_end, phrase = hits[at]
             if hit_start >= end:
                 break
             depth += (lowered[hit_start] in "(（") - (lowered[hit_start] in ")）")
@@ -158,20 +198,27 @@ class ContextRules:
             if hit_start <= begin:  # "Years ago, he had": no scope is empty
                 continue
             if flag in phrase.stops:
-                return hit_start
+                return clauses.end_of_noun(lowered, hit_start, hit_end) if self._is_english else hit_start
+            if is_subject and ((is_found := clauses.says_that_found(lowered, hit_start)) or phrase.is_verb):
+                if to_verb or is_found:
+                    return hit_start
+                is_subject, begin = False, hit_start  # its verb; what follows may be denied with it
+                continue
             if not phrase.is_verb:
                 continue
             clause = self._last_joint(lowered, begin + 1, hit_start, self._joints[: 1 if to_verb else None])
             if to_verb and (clause is None or any(map(lowered[clause:hit_start].count, self._joints[1:]))):
                 return clause if clause and self._begins_clause(lowered, begin, clause) else hit_start
             if clause is not None:
-                return clause
+                return self._borders.begin(lowered, begin + 1, clause)
         return end
 
     def _start_of_scope(self, lowered: str, start: int, hits: Sequence[Hit], index: int, flag: Flag) -> int:
         """Where a scope that ends before a hit starts, by the same rules read backwards."""
         end = hits[index][0]
         start = max(start, end - _BACKWARD_REACH)
+        if self._is_english and flag == "negated":
+            start = clauses.begin_of_clause(lowered, start, end)
         depth = 0
         for at in range(index - 1, -1, -1):
             hit_start, hit_end, phrase = hits[at]
@@ -189,7 +236,11 @@ class ContextRules:
             # One word at most between them: an auxiliary, "was considered unlikely".
             if phrase.is_verb and len(lowered[hit_end:end].split()) > 1:
                 clause = self._last_joint(lowered, hit_end, end, self._joints)
-                return hit_end if clause is None else clause
+                if clause is None:
+                    return hit_end
+                if self._is_english:
+                    return clauses.begin_of_subject(lowered, hit_end, end, hits[index][0], clause)
+                return clause
         return start
 
     def _begins_clause(self, lowered: str, begin: int, comma: int) -> bool:

@@ -16,6 +16,7 @@ _GOES_ON = re.compile(
     r"(?!(?:accompanied|associated|complicated|characteri[sz]ed)\b)\w+ed\s+(?:with|for|by|to)\b"
     r"|(?:undergoing|receiving|requiring|attending)\b)"
 )
+_DETERMINED = re.compile(r" (?:the|an?|this|these|those|our|his|her|its|their) ")
 _LIST = re.compile(r"\s*(?:and|or)\b")
 _PAIR = re.compile(r"\s*(?:[^\s,]+\s+){1,5}?(?:and|or)\b")
 _MARKS = re.compile(r"[,()（）]")
@@ -54,6 +55,17 @@ class Borders:
         if self._group.search(lowered, max(start - 20, 0), start):
             return self._border(lowered, begin, end, is_first=False)
         return end
+
+    def begin(self, lowered: str, begin: int, joint: int) -> int:
+        """The comma where the subject of a clause begins that joins two: ", [a mass and oedema] were seen".
+
+        Args:
+            lowered: a text in lower case.
+            begin: where the scope begins.
+            joint: the last joint before the verb, which is returned where no article stands behind a comma.
+        """
+        comma = -1 if lowered.startswith(",", joint) else lowered.rfind(",", begin, joint)
+        return comma if comma >= 0 and _DETERMINED.match(lowered, comma + 1, joint) else joint
 
     def _border(self, lowered: str, begin: int, end: int, *, is_first: bool) -> int:
         """The first comma behind which no item of a list stands."""

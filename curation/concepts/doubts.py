@@ -18,6 +18,7 @@ Span = tuple[int, int]
 Spans = dict[Span, tuple[tuple[Reading, ...], float]]
 _BRACKET = re.compile(r"[(\[]")
 _OF_A_PLACE = re.compile(r"[A-Z][a-z]+(?:an|se) ")
+_UNLIKE = re.compile(r"\b[Nn]on[ ‐‑–-]|[‐‑–-](like)\b")
 _MEASURED = re.compile(r"ed (?=\d|between \d|from \d|over \d|under \d|at least \d)")
 _WORD = re.compile(r"[^\W\d_]+\Z")
 _NEXT = re.compile(r"[A-Za-z]+")
@@ -42,6 +43,8 @@ def drop_doubtful(text: str, spans: Spans, base: int, notions: int) -> None:
     """
     if _BRACKET.search(text) is not None:
         _close_brackets(text, spans, base)
+    if _UNLIKE.search(text) is not None:
+        _drop_unlike(text, spans, base)
     for found in _MEASURED.finditer(text):  # "aged 50" is no old age
         word = _WORD.search(text, max(0, found.start() - _LONGEST), found.start() + 2)
         if word is not None and len(word[0]) > _SHORTEST_PARTICIPLE:
@@ -51,6 +54,26 @@ def drop_doubtful(text: str, spans: Spans, base: int, notions: int) -> None:
     if notions >= 0:
         for start, end in list(_verbs(text, spans, base, notions)):
             del spans[start, end]
+
+
+def _drop_unlike(text: str, spans: Spans, base: int) -> None:
+    """Forget what something is only like, or is not: "a measles-like rash", "non-diabetic women"."""
+    begins, ends = set[int](), set[int]()
+    for found in _UNLIKE.finditer(text):
+        if found[1] is None:
+            begins.add(found.end() + base)
+        else:
+            ends.add(found.start() + base)
+    like = [start for start, end in spans if end in ends]
+    for start, end in list(spans):
+        if start in begins or end in ends or (like and _is_inside(start, end, like, ends)):
+            del spans[start, end]
+
+
+def _is_inside(start: int, end: int, likes: list[int], ends: set[int]) -> bool:
+    """Whether a span is part of a longer one that something is only like."""
+    last = min((one for one in ends if one >= end), default=-1)
+    return last >= 0 and any(first <= start and (first, last) for first in likes)
 
 
 def _close_brackets(text: str, spans: Spans, base: int) -> None:

@@ -45,6 +45,7 @@ class Words(NamedTuple):
     has_slash: bool
     has_brackets: bool
     has_of: bool
+    is_joined: bool
     head: str
 
 
@@ -66,6 +67,7 @@ def words_of(text: str, code: str) -> Words:
         "/" in text and "/" in map(str.strip, parts[2:-1:2]),
         "(" in text or "[" in text or ")" in text,
         not _OF.isdisjoint(small),
+        len(words) > 1 and text.isalnum(),
         _head(words, parts[::2]),
     )
 
@@ -164,6 +166,8 @@ def _other_form(text: Words, known: Words, flags: int, code: str) -> tuple[Match
         return ("form", (NEAR if flags & PARTIAL else FORM) - penalty) if may else None
     if not _may_reorder(text, known, text.forms) or _is_cut(text, known):
         return None
+    if known.is_joined:
+        return None  # "1% of all" is no "All1"
     if not _share_head(text, known, code) and not (
         sorted(text.inflections) == sorted(known.inflections) and _may_turn(text, known)
     ):

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from curation.concepts.normalise import Language, Word
 from curation.concepts.storage import IndexFile, places_of
-from curation.concepts.typos import Typos, is_checked, stands_alone
+from curation.concepts.typos import Typos, is_checked, is_name, rest_of, stands_alone
 
 UNKNOWN = 0
 """Slot of words no name has."""
@@ -149,8 +149,9 @@ class Lexicon:
         guesses.update(zip(plurals, singular, strict=True))
         for (written, word), words in guesses.items():
             slots: list[int] = []
-            if words and code == "en" and self._is_derived(word.folded):
+            if words and code == "en" and (self._is_derived(word.folded) or self._is_compound(word.folded)):
                 continue
+            words = [(spelling, token) for spelling, token in words if not is_name(written, spelling)]
             known = self._longest_of([token for _, token in words[:_MOST_READINGS]])
             for (spelling, _), (token, longest) in zip(words, known, strict=False):
                 if longest:
@@ -179,6 +180,14 @@ class Lexicon:
         if any(word.folded in self.language.common for word in words):
             return True
         return any(longest for _, longest in self._longest_of([word.key_hash for word in words]))
+
+    def _is_compound(self, folded: str) -> bool:
+        """Whether an unknown word is made of a known one: "macronutrient" is no "micronutrient"."""
+        rest = rest_of(folded)
+        if not rest:
+            return False
+        word = self.language.word(rest)
+        return self.language.is_common(word) or self._longest_of([word.key_hash])[0][1] > 0
 
     def _longest_of(self, tokens: list[int]) -> list[tuple[int, int]]:
         """Each token with the length of its longest name, 0 for none."""

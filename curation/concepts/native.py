@@ -47,6 +47,7 @@ _TURNED = re.compile(r"[^\W_A-Z][^,]*, [A-Z]")
 _NOUN_COMMA = re.compile(r"[^\W\d_]+(?<!al|ic|ar|ed|ve|us), ")
 """A word before a comma that is no adjective of what a list ends with: "ophthalmic, oral and aural signs"."""
 _LISTED = re.compile(r"[,/]|\b(?:and|or)\b")
+_DESIGNATED = re.compile(r"[ -][A-Z]")
 _REMEMBERED = 50_000
 _BATCH = 150_000
 """Characters that are read together."""
@@ -377,7 +378,7 @@ def _drop_broken(text: str, spans: Spans, base: int) -> None:
     """Forget doubtful readings that a plainer one contradicts.
 
     A weaker one ("symptoms of chest"), or an inversion ("abnormality, hearing"), whose second part begins a
-    surer name ("chest pain", "hearing loss").
+    surer name ("chest pain", "hearing loss"). And names that a letter goes on: "acute hepatitis [E]".
     """
     doubtful: set[Span] = set()
     ordered = list(spans)
@@ -397,7 +398,10 @@ def _drop_broken(text: str, spans: Spans, base: int) -> None:
             if (
                 start < other[0]
                 and end < other[1]
-                and limit < _CLEAR * spans[other][0][0].score * spans[other][1]
+                and (
+                    limit < _CLEAR * spans[other][0][0].score * spans[other][1]
+                    or _DESIGNATED.fullmatch(text, end - base, other[1] - base)
+                )
             ):
                 doubtful.add((start, end))
                 break

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import takewhile
 from typing import Any
 
 import numpy as np
@@ -31,6 +32,9 @@ _PASSED = frozenset(
     | {"arising", "originating", "located", "occurring", "localized", "localised"}
 )
 """Words between a noun and its "of" or "in" that say nothing of what is found; adverbs in -ly are too."""
+_ILLNESSES = frozenset({"disease", "diseases", "disorder", "disorders"})
+_OVER = frozenset({"under", "over", "during", "after", "before", "within", "without"})
+"""What ends a list: "intervention and hypertension [under study]"."""
 _PARTING = (COMMA, SLASH, SOFT)
 _LEFT, _SKIPPED, _RIGHT, _ELEMENTS = 3, 2, 3, 5
 
@@ -95,6 +99,7 @@ class Readings(Placed):
         if self._kinds[after] == ARTICLE:
             return
         tail = self._run(after, 1, _SKIPPED + _RIGHT, _PARTING)
+        tail = list(takewhile(lambda one: self._words[one] not in _OVER, tail))
         elements = list(self._elements(place)) if tail else []
         if elements:
             if after == place + 1:
@@ -119,9 +124,12 @@ class Readings(Placed):
             head = tail[skipped : skipped + _RIGHT]
             if head[0] - tail[0] != skipped:
                 return  # a small word between: "lung and risk of fibrosis"
+            is_illness = skipped > 1 and self._words[head[0]] in _ILLNESSES
             for element in elements:
                 if not self._is_like(self._words[element[-1]], self._words[tail[skipped - 1]]):
                     break  # what stands before belongs to another noun
+                if is_illness and not ADJECTIVE.search(self._words[element[-1]]):
+                    continue  # "tuberculosis and connective tissue [disease]"
                 if self._slots[element[-1]] and self._slots[head[0]]:
                     yield self._own([*element[-_LEFT:], *head])
 
@@ -138,6 +146,8 @@ class Readings(Placed):
 
     def _shared_start(self, place: int, after: int, first: list[int]) -> Iterator[list[Item]]:
         tail = self._beside(after, 1, _RIGHT + 1)
+        if len(tail) > 1 and self._is_quality(tail[0]):
+            return  # "severe pain and short stature": each has its own
         if 0 < len(tail) <= _RIGHT and self._gaps[place - 1] not in _PARTING and not self._is_cut(tail[-1]):
             for skipped in range(1, min(_SKIPPED, len(first) - 1) + 1):
                 start, end = first[-skipped - 1], first[-skipped]

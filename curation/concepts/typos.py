@@ -16,12 +16,26 @@ from rapidfuzz.distance import OSA
 from curation.concepts.scripts import is_unspaced
 from curation.concepts.storage import IndexFile, IndexWriter, places_of
 
+
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(text.split())
+
+
 SHORTEST, LONGEST = 4, 28
 """Letters of words that are checked."""
-_ALONE = 8
-_VOWELS = frozenset("aeiouy")
-_VOWELS_MAY_DIFFER = 12
-"""Letters of the shortest word in which one vowel may stand for another."""
+_ALONE, _SHORTEST_NAME = 8, 6
+_ONE_LETTER_MAY_DIFFER = 12
+"""Letters of the shortest word in which one letter may stand for another."""
+_SHORTEST_REST = 5
+_BEGINNINGS = _words(
+    """
+    anti auto bi bio cardio co cyto di ecto endo epi exo extra haemo hemo hetero hexa homo hydro hyper hypo
+    immuno infra inter intra iso macro mega meta micro mini mono multi myo neo neuro non oligo over pan para
+    penta peri pheno photo poly post pre pro pseudo psycho radio re retro semi sub super supra tele tetra
+    thermo thymo thyro trans tri triiodo ultra un under uni vaso
+    """
+)
+"""How compounds begin that anyone may make."""
 _MOST = 32
 _TOGETHER = 4096
 _BLOCK = 1 << 20
@@ -117,14 +131,32 @@ def stands_alone(folded: str, word: str) -> bool:
     """Whether a word one letter away is likelier misspelt than another word, or another form of one.
 
     By itself it must be long, with the right first and last letter ("depression", "repression"; "retinal",
-    "retina"); one vowel is not taken for another in shorter words ("hemithorax", "hemothorax"). Among other
-    words of a name those speak for it.
+    "retina"); one letter is not taken for another in shorter words ("humility", "humidity"), for letters are
+    rather left out, doubled or swapped. Among other words of a name those speak for it.
     """
     if len(folded) < _ALONE or word[0] != folded[0] or word[-1] != folded[-1]:
         return False
-    if len(word) != len(folded) or len(word) >= _VOWELS_MAY_DIFFER:
-        return True
-    return not any(one != other and {one, other} <= _VOWELS for one, other in zip(word, folded, strict=True))
+    return (
+        len(word) != len(folded)
+        or len(word) >= _ONE_LETTER_MAY_DIFFER
+        or sorted(word) == sorted(folded)  # two letters swapped
+    )
+
+
+def is_name(written: str, word: str) -> bool:
+    """Whether a word in a text is a name of its own rather than a misspelt word of the vocabulary.
+
+    First letters are seldom wrong, those of names hardly ever: "Palla" is no "Salla". Nor are short names
+    looked for: "Wilk".
+    """
+    return written[0].isupper() and (len(written) < _SHORTEST_NAME or written[0].lower() != word[0])
+
+
+def rest_of(folded: str) -> str:
+    """A folded word without what compounds begin with: "thymoglobulin", "macronutrient"; "" for others."""
+    found = max((begin for begin in _BEGINNINGS if folded.startswith(begin)), key=len, default="")
+    rest = folded.removeprefix(found)
+    return rest if found and len(rest) >= _SHORTEST_REST else ""
 
 
 class Typos:

@@ -76,6 +76,15 @@ _LED_IN = re.compile(
     re.IGNORECASE,
 )
 """What opens a sentence of something else: "After her consent, the patient received"."""
+_OBTAINED = re.compile(
+    r"^(?:(?:an?|the|written|signed|verbal|oral) |and )*informed consent (?:was|were|has been|had been) "
+    r"(?:\w+ )?(?:obtained|given|provided|signed|taken)\b[^,;:]*$",
+    re.IGNORECASE,
+)
+"""A sentence of nothing but that consent was obtained, whatever was done then."""
+_TOLD_NEXT = re.compile(
+    r"\b(?:and|but|who|which|then) (?:s?he|it|they|the|his|her|was|were|underwent)\b", re.IGNORECASE
+)
 _WORK = (
     r"(?:this|the|our|present|current|these) (?:\w+ )?"
     r"(?:work|study|studies|research|project|trial|paper|article|review)"
@@ -136,6 +145,8 @@ def is_consent(sentence: str) -> bool:
     It is told by what is consented to or reviewed: the report, not what is done to the patient.
     """
     sentence = _LED_IN.sub("", sentence)
+    if _OBTAINED.match(sentence) and not _TOLD_NEXT.search(sentence):
+        return True
     if _GUIDELINE.search(sentence) or (_PERMISSION.search(sentence) and _PUBLICATION.search(sentence)):
         return True
     is_formal = _CONSENT.search(sentence) or (_ETHICS.search(sentence) and _REVIEWED.search(sentence))

@@ -44,6 +44,22 @@ _PATTERNS = (
     ("pathology", "magnification", re.compile(r"[×xX] ?\d{2,3}\b(?![,.]\d)|\b\d{2,3} ?×"), 0.6),
 )
 """What figures in a caption say: magnifications and test statistics."""
+_SEEN = re.compile(
+    r"\b(?:(?<!hairy )hair|alopecia|hirsut\w+|hypertrichosis|eyebrows|eyelashes|caf[eé][- ]au[- ]lait"
+    r"|vitiligo|(?:lax|redundant|thickened|wrinkled|peeling) skin|blisters|ecchymos[ei]s|petechiae|purpura"
+    r"|jaundice|cyanosis|acanthosis nigricans|striae|xanthelasmas?|freckl\w+|finger-?nails?|toe-?nails?"
+    r"|digital clubbing|clubbing of the|koilonychia|contractures? of the (?:fingers?|toes?|hands?)"
+    r"|webbed (?:neck|toes)|facial asymmetry|moon face|low-set ears|(?:small|buried) penis|micropenis"
+    r"|ambiguous genitalia)\b",
+    re.IGNORECASE,
+)
+"""Signs that are looked at from outside: a caption that names no way of making images shows a photograph."""
+_COUNTED = re.compile(
+    r"\b(?:cells?|follicles?|shafts?|participants|patients|cases|groups?|mice|mouse|rats?|prevalence|incidence"
+    r"|levels?|concentrations?|cortisol|risk|scores?|rates?|models?|effects?|days?|weeks?|months?)\b|%",
+    re.IGNORECASE,
+)
+"""Words of captions in which a sign is counted, followed over time or looked at closely."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,10 +94,21 @@ def points(
         for clause in (clause for sentence in citing for clause in clauses(sentence)):
             reasons.read_citing(clause)
         found = reasons.tallies()
+    seen = None if _COUNTED.search(caption) else _SEEN.search(caption)
+    if seen and _tells_no_other(found, kinds):
+        found.setdefault("clinical", Tally()).add(
+            "modality.clinical.sign", "caption", seen.group(), MIN_POINTS
+        )
     for kind in sorted(set(kinds)):
         if kind == _group(kind):
             found.setdefault(kind, Tally()).add(f"modality.{kind}.image", "image", kind, IMAGE_KIND)
     return found
+
+
+def _tells_no_other(found: Tallies, kinds: Sequence[str]) -> bool:
+    """Whether nothing speaks for anything but a photograph, and that weakly."""
+    groups = {_group(label) for label in found} | {kind for kind in kinds if kind == _group(kind)}
+    return groups <= {"photograph"} and all(tally.points < MIN_POINTS for tally in found.values())
 
 
 def clauses_of(caption: str, groups: Sequence[str], starts: Sequence[int] = ()) -> list[Clause]:

@@ -32,8 +32,11 @@ _NAMES = arrow_schema(ConceptName)
 
 
 def home(workspace: Workspace) -> Path:
-    """The folder of vocabularies."""
-    return workspace.root / "vocabulary"
+    """The folder of vocabularies, as itself where a workspace has a link to that of another.
+
+    What a process reads of a vocabulary it keeps by path.
+    """
+    return (workspace.root / "vocabulary").resolve()
 
 
 def fingerprint(identity: Mapping[str, Any]) -> str:

@@ -28,7 +28,8 @@ from schemas.review import ReviewAnnotation, annotation_id
 from schemas.spec import DatasetSpec, load_spec
 from sources.sample import bucket_dir, ids_path
 from sources.sample.server import BucketServer
-from tests.conftest import plant_fewer, share_vocabulary
+from tests.conftest import share_vocabulary
+from tests.fewer import plant_fewer
 
 TASK = "visual_context"
 SPEC = """

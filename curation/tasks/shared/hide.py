@@ -6,6 +6,7 @@ first sentence on that gives the diagnosis away is left out, wherever the story 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -20,6 +21,19 @@ from schemas.article import Article
 from schemas.case import Case, CaseSpan
 from schemas.concept import Mention
 
+_DIAGNOSED = re.compile(
+    r"\b(?:was|were) (?:(?:then|thus|therefore|finally|initially|first|subsequently) )?diagnosed"
+    r" (?:with|as|to have)\b"
+    r"|\ba diagnosis of\b(?=.* was (?:made|established|given|reached)\b)",
+    re.IGNORECASE,
+)
+_NOT_NOW = re.compile(
+    r"\b(?:had been|ago|earlier|previous\w*|prior|history|known|since|before|at (?:the )?age|in (?:19|20)\d\d"
+    r"|(?:mother|father|brother|sister|son|daughter)s?|suspect\w*|probabl\w*|possibl\w*|provisional\w*"
+    r"|differential|exclude\w*|ruled out)\b",
+    re.IGNORECASE,
+)
+"""Says that a diagnosis is of another time or person, or not sure."""
 _ASKED_ROLES: frozenset[Role] = frozenset({"presentation", "findings"})
 
 
@@ -83,6 +97,7 @@ def wordings_of(
         {mention.text for mention in told if mention.rule != "short_form"},
         {mention.text for mention in told if mention.rule == "short_form"},
         word_counts(names, report.concepts),
+        report.concepts.ancestors(concept) & close,
     )
     return replace(wordings, short=wordings.short | _short_forms(report, articles, wordings))
 
@@ -113,7 +128,8 @@ def _short_forms(report: CaseReport, articles: Sequence[Article], wordings: Word
 def hide(report: CaseReport, case: Case, wordings: Wordings, told: Sequence[Mention]) -> Hidden:
     """Presentation and findings of a case up to the first sentence that gives its diagnosis away.
 
-    A sentence that says the disease of a relative, or in the presentation that there is none, is left out.
+    A sentence that says the disease of a relative, or in the presentation that there is none, is left out;
+    so is a last one that says outright that another was diagnosed: whoever is asked would answer that.
 
     Args:
         report: the article.
@@ -127,10 +143,33 @@ def hide(report: CaseReport, case: Case, wordings: Wordings, told: Sequence[Ment
         text = text_of(report, case, sentences[:at], _ASKED_ROLES, left_out)
         hit = wordings.find(text.released) if text else None
         if hit is None:  # no name is put together where sentences were left out between others
+            last = max((n for n in range(at) if _is_asked(sentences[n]) and n not in left_out), default=-1)
+            if last >= 0 and _states_another(sentences[last], report):
+                left_out.add(last)
+                continue
             return Hidden(text, revealed)
         at -= 1
         revealed = _revealed(sentences[at], Hit(0, len(sentences[at].text), hit.how))
     return Hidden(None, revealed)
+
+
+def _is_asked(sentence: Sentence) -> bool:
+    return sentence.span.role in _ASKED_ROLES
+
+
+def _states_another(sentence: Sentence, report: CaseReport) -> bool:
+    """Whether a sentence that does not give the diagnosis away says what was diagnosed now."""
+    found = _DIAGNOSED.search(sentence.text)
+    if found is None or _NOT_NOW.search(sentence.text):
+        return False
+    at = sentence.span.start + found.end()
+    return any(
+        item.text_id == sentence.span.passage_id
+        and at <= item.start < sentence.span.end
+        and not (item.is_negated or item.is_hypothetical or item.is_family)
+        and report.concepts.kind(item.concept) != "other"
+        for item in report.mentions
+    )
 
 
 def case_sentences(report: CaseReport, case: Case) -> Iterator[Sentence]:

@@ -23,6 +23,7 @@ from curation.concepts.english import fold_english
 from curation.concepts.name_forms import Reading, as_bytes, form_length, located, name_forms
 from curation.concepts.normalise import language_of
 from curation.diagnosis.concepts import Concepts
+from curation.tasks.shared.tellers import GROWTH, germs, grown, is_growth, places, stained
 from schemas.hashing import normalise_text
 
 How = Literal["name", "near_name", "mention", "short_form", "word", "words", "eponym"]
@@ -171,6 +172,7 @@ class Wordings:
         called: Collection[str],
         short: Collection[str],
         counts: Mapping[str, int],
+        above: Collection[str] = (),
     ) -> Wordings:
         """What gives a diagnosis away.
 
@@ -180,10 +182,16 @@ class Wordings:
             called: what the article calls them.
             short: short forms that the article explains as one of them.
             counts: see :func:`word_counts`.
+            above: those of its near relatives that lie above it: they say which germ it is due to.
         """
         own = [name for name in names if name.concept == concept]
         english = [name.text for name in own if name.language.startswith("en")]
-        told = {*_telling(concept, names, counts), *_nouns(english)}
+        wider = [name.text for name in names if name.concept in above and name.language.startswith("en")]
+        genera = list(germs([*english, *wider]))
+        told = {*_telling(concept, names, counts), *_nouns(english), *genera}
+        told |= {growth for word in told if (growth := grown(word))}
+        apart = {words for text in english if len(words := _saying(text)) > 1}
+        apart |= {words for text in english if (words := places(text, _names_place(text)))}
         return cls(
             target=_forms((name.language, name.text) for name in own),
             others=_forms(
@@ -192,9 +200,9 @@ class Wordings:
                     *(("", text) for text in called),
                 ]
             ),
-            short=frozenset({*short, *_acronyms(concept, names, counts)}),
+            short=frozenset({*short, *_acronyms(concept, names, counts), *stained(genera)}),
             stems=dict(sorted((stem, word) for word in told for stem in _stems(word))),
-            apart=tuple(sorted({words for text in english if len(words := _saying(text)) > 1})),
+            apart=tuple(sorted(apart)),
             eponyms=_eponyms(own),
         )
 
@@ -242,17 +250,30 @@ class Wordings:
 
 
 def _folded(match: re.Match[str]) -> str:
-    return fold_english(normalise_text(match.group().removesuffix("'s").removesuffix("’s")))
+    return _folded_word(match.group())
+
+
+@functools.lru_cache(maxsize=1 << 16)
+def _folded_word(word: str) -> str:
+    """Names of a vocabulary are a million words, of which few are different."""
+    return fold_english(normalise_text(word.removesuffix("'s").removesuffix("’s")))
 
 
 def _are_kin(word: str, other: str) -> bool:
-    """Whether two folded words are one, or long ones of one family."""
+    """Whether two folded words are one, or long ones of one family, or the other is for any growth."""
+    if word == GROWTH:
+        return is_growth(other)
     return word == other or (min(len(word), len(other)) >= _LONG and word[:_PREFIX] == other[:_PREFIX])
 
 
 def _saying(name: str) -> tuple[str, ...]:
     """Words of a name that say which disease it is."""
     return tuple(dict.fromkeys(word for word in _words(name) if word not in _SAY_LITTLE))
+
+
+def _names_place(name: str) -> tuple[str, ...]:
+    """Words of a name with those for a growth, without others that say little."""
+    return tuple(dict.fromkeys(word for word in _words(name) if word not in _SAY_LITTLE or is_growth(word)))
 
 
 def _nouns(names: Iterable[str]) -> Iterator[str]:

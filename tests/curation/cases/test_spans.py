@@ -138,6 +138,7 @@ PARTS = st.lists(
                 "Introduction",
                 "> Findings",
                 "Results",
+                "Methods",
                 "",
             ]
         ),
@@ -155,6 +156,15 @@ PARTS = st.lists(
                     "Both patients did well.",
                     "Case 1",
                     "As in case 1, cases 2 and 3 were treated.",
+                    (
+                        "A 30-year-old man (case 1) was seen. His 5-year-old son (case 2) had a rash. "
+                        "Both were well. It went. The first patient died."
+                    ),
+                    (
+                        "We report two cases: a 40-year-old man with pain, and a 30-year-old woman with "
+                        "fever. Both were well. The second patient died."
+                    ),
+                    "Fever has been reported in 20% of patients.",
                     "…",
                 ]
             ),

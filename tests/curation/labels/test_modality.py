@@ -98,3 +98,36 @@ def test_undecided_says_why(caption: str, reason: str) -> None:
 def test_cycle_thresholds_and_pets_are_no_scans() -> None:
     assert labels("Ct values by day, plotted on the y-axis.")[0].value == "chart"
     assert "pet" not in {row.value for row in labels("A pet and its owner, photograph.")}
+
+
+@pytest.mark.parametrize(
+    "caption",
+    [
+        "White hair at the back of the head.",
+        "Back of the patient's leg, lax skin.",
+        "Contractures of the fingers.",
+    ],
+)
+def test_a_sign_seen_from_outside_is_a_photograph(caption: str) -> None:
+    assert both(labels(caption)) == [("photograph", "clinical")]
+
+
+@pytest.mark.parametrize(
+    "caption",
+    [
+        "Hair cells of the inner ear.",
+        "Jaundice in the two groups.",
+        "Prevalence of alopecia by district.",
+        "Hair of a volunteer, scanning electron micrograph.",
+        "CT of a patient with jaundice.",
+    ],
+)
+def test_a_sign_that_is_counted_or_imaged_otherwise_is_none(caption: str) -> None:
+    assert ("photograph", "clinical") not in both(labels(caption))
+    assert both(labels("Blisters.", kinds=("pathology",)))[0][1] == "pathology"
+
+
+def test_a_sign_of_the_lung_makes_no_second_modality() -> None:
+    rows = labels("MRI of the brain. Ground-glass appearance of the white matter.")
+    assert both(rows) == [("radiology", "mri")]
+    assert both(labels("Ground-glass opacities in both lungs."))[0] == ("radiology", "ct")

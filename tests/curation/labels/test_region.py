@@ -162,3 +162,10 @@ def test_rows_are_the_same_in_any_order_of_inputs() -> None:
 def test_a_layer_is_no_place() -> None:
     assert both(labels("Subcutaneous mass on CT.")) == [("", "")]
     assert both(labels("CT of a subcutaneous mass of the chest wall.")) == [("thorax", "chest_wall_breast")]
+
+
+def test_heads_of_patients_are_heads_and_signs_of_the_lung_do_not_stand_against_an_organ() -> None:
+    assert both(labels("Photograph of the patient's head.")) == [("", "head_neck")]
+    assert both(labels("CT of the head of the femur.")) != [("", "head_neck")]
+    rows = labels("MRI of the brain. Ground-glass appearance of the white matter.")
+    assert both(rows) == [("head_neck", "brain")]

@@ -22,6 +22,7 @@ from flows.release import versions
 from flows.release.versions import Made, Maker
 from flows.specs import DATA_CARDS, read_spec
 from schemas.errors import ReleaseError
+from tests.conftest import copied
 from tests.pipeline import run_partition
 from tests.releases import card_text
 
@@ -45,7 +46,7 @@ class Maintainer:
         self.cards = root / "data_cards"
         shutil.copytree(DATA_CARDS / "medqrels-sample", self.cards)
         (self.cards / "spec.toml").write_text(SPEC, "utf-8")
-        self.workspace = Workspace(shutil.copytree(sample.root, root / "ws"))
+        self.workspace = copied(sample, root / "ws")
         self.overrides: dict[str, str] = {}
 
     def maker(self) -> Maker:

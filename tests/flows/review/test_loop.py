@@ -47,6 +47,7 @@ from schemas.review import CANNOT_JUDGE, REPORTS, ReviewCandidate, Role
 from schemas.spec import DatasetSpec
 from tests.annotation.agreement.definitions import everything
 from tests.browser import chromium
+from tests.conftest import copied
 from tests.flows.review.label_studio_server import server_venv, shared_folder
 from tests.flows.review.loop_people import Clinician, Cut, Killer, Mortal
 from tests.flows.review.replay import Outcome, Pair, dispute, outcome, released, true_agreement
@@ -126,7 +127,7 @@ def loop(tmp_path_factory: pytest.TempPathFactory, sample: Workspace, label_stud
     shutil.copytree(DATA_CARDS / "medqrels-sample", cards)
     (cards / "spec.toml").write_text(SPEC, "utf-8")
     spec = read_spec(cards / "spec.toml")
-    workspace = Workspace(shutil.copytree(sample.root, root / "ws"))
+    workspace = copied(sample, root / "ws")
     run_stages(workspace, spec=spec)
     server_folder = root / "ws" / "review" / "server"
     shutil.copytree(shared_folder(tmp_path_factory) / "fresh", server_folder)

@@ -43,6 +43,7 @@ from flows.specs import read_spec, spec_path
 from schemas.errors import ReleaseError, UsageError
 from schemas.review import ReviewAnnotation, ReviewCandidate, annotation_id
 from schemas.spec import DatasetSpec, Review
+from tests.conftest import copied
 from tests.pipeline import run_partition
 from tests.releases import card_text
 
@@ -128,7 +129,7 @@ def write_answers(folder: ReviewFolder, rows: Iterable[ReviewAnnotation]) -> Non
 
 @pytest.fixture(scope="module")
 def world(tmp_path_factory: pytest.TempPathFactory, sample: Workspace) -> World:
-    workspace = Workspace(shutil.copytree(sample.root, tmp_path_factory.mktemp("review") / "ws"))
+    workspace = copied(sample, tmp_path_factory.mktemp("review") / "ws")
     whole = read_spec(spec_path(DATASET))
     review = whole.review.model_copy(
         update={"precision_minimum": 200, "precision_floor": 0.5}
@@ -421,7 +422,7 @@ def test_a_second_push_of_the_same_release_changes_nothing(world: World) -> None
 
 
 def test_what_a_reader_reported_is_withheld_until_a_decision_lifts_it(world: World, tmp_path: Path) -> None:
-    workspace = Workspace(shutil.copytree(world.workspace.root, tmp_path / "ws"))
+    workspace = copied(world.workspace, tmp_path / "ws")
     root, name = str(workspace.root), f"{DATASET}/{TASK}"
     folder = review_folder(workspace, DATASET, TASK)
     released_now = {row["corpus-id"] for row in world.pairs("2.0.0", "qrels").values()}

@@ -34,7 +34,7 @@ from sources.ledger import Ledger
 from sources.sample import bucket_dir
 from sources.sample.server import BucketServer
 from sources.store import RawStore
-from tests.conftest import plant_fewer
+from tests.fewer import plant_fewer
 from tests.flows.publish.hub_client import publisher, serving
 from tests.flows.publish.hub_server import ORGANIZATION, HubServer
 from tests.flows.release.test_release import DATASET, SPEC, Maintainer
