@@ -43,7 +43,7 @@ def parse(data: bytes, raw: RawArticle) -> Article:
     Returns:
         The article. `flags` name what the reader should know: `xml_recovered`, `encoding_repaired`,
         `entity_unknown`, `article_unwrapped`, `id_mismatch`, `html_as_text`, `translated_figure_unmatched`,
-        `exercises_left_out`, `no_body`.
+        `exercises_left_out`, `front_matter_in_body`, `no_body`.
 
     Raises:
         InputError: `too_large`, `xml_hostile`, `xml_invalid`, `not_an_article`, or `no_body` when there is
