@@ -86,7 +86,7 @@ def _article(element: Element, raw: RawArticle, flags: set[str]) -> Article:
         journal=journal,
         publisher=publisher,
         translated_titles=(*translated, *extra.titles),
-        keywords=(*keywords(meta), *extra.keywords),
+        keywords=(*keywords(meta, language), *extra.keywords),
         abstracts=all_abstracts,
         licence=article_licence(meta, journal=journal, publisher=publisher, license_code=raw.license_code),
         sections=tuple(body.sections),

@@ -61,6 +61,7 @@ _PARTS_OF_BLOCKS = (
     "speaker",
     "subtitle",
 )
+_PARTS_OF_LICENCES = ("license_ref", "{http://www.niso.org/schemas/ali/1.0/}license_ref", "license-p")
 RUNNING = {
     **_COMMON,
     **dict.fromkeys((*_FLOATS, *_TEXT_BLOCKS), _FLOAT),
@@ -71,7 +72,7 @@ RUNNING = {
 CAPTION = {
     **_COMMON,
     **dict.fromkeys(_FLOATS, _FLOAT),
-    **dict.fromkeys((*_TEXT_BLOCKS, *_PARTS_OF_BLOCKS, "caption"), _BLOCK),
+    **dict.fromkeys((*_TEXT_BLOCKS, *_PARTS_OF_BLOCKS, *_PARTS_OF_LICENCES, "caption"), _BLOCK),
     **dict.fromkeys(_EMPHASES, _EMPHASIS),
     "sup": _RAISED,
     "disp-formula": _FORMULA,
