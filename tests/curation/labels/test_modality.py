@@ -75,7 +75,7 @@ def test_captions_tell_group_and_leaf(caption: str, group: str, leaf: str) -> No
             {"diagram"},
         ),
         ("Workflow of the trial. (A) Recruitment. (B) CT reading by two raters.", {"diagram"}),
-        ("Pipeline. (A) Axial CT images of the chest. (B) Network layers.", {"diagram", "radiology"}),
+        ("Pipeline. (A) Axial CT images of the chest. (B) Network layers.", {"radiology"}),
         ("Overview of the case. (A) Chest CT shows a mass. (B) Biopsy of the mass (H&E).", {"radiology"}),
     ],
 )
