@@ -67,7 +67,7 @@ _SPELLED = {
     for number, word in enumerate(_words("one two three four five six seven eight nine ten"), start=1)
 }
 _AS_WORD = "|".join(_SPELLED)
-_NUMERAL = re.compile(rf"\d|[IVX]|\b(?:{_AS_WORD})\b")
+_DIGIT_OR_ROMAN, _SPELLED_OUT = re.compile(r"\d|[IVX]"), re.compile(rf"\b(?:{_AS_WORD})\b")
 
 
 def _number(not_behind: str) -> re.Pattern[str]:
@@ -129,7 +129,7 @@ def pointers_in(
         letters: panel letters the article's figures have, which make "Fig. 2 (a)" a panel.
         heads: what `label_words.heads_in` says of this text, if known.
     """
-    if not _NUMERAL.search(text):
+    if not _DIGIT_OR_ROMAN.search(text) and not _SPELLED_OUT.search(text):
         return []
     found: list[PointerText] = []
     for head in heads_of(text) if heads is None else heads:

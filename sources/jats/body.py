@@ -223,11 +223,11 @@ class BodyReader:
         self._paragraph(element, self._within(place, kind))
 
     def _paragraph(self, element: Element, place: Place, lead: str = "") -> None:
-        if _is_displayed(element):
+        flow = running_text(element)
+        if flow.has_displayed and _is_displayed(element):
             for child in element:
                 self._formula(child, place)
             return
-        flow = running_text(element)
         identifier = place.passage
         text = flow.text
         if "<" in text and _HTML.search(text):

@@ -123,6 +123,7 @@ class Flow:
         "actions",
         "closes",
         "floats",
+        "has_displayed",
         "is_raised",
         "is_spaced",
         "length",
@@ -136,7 +137,7 @@ class Flow:
         self.closes = closes
         self.pieces: list[str] = []
         self.length = 0
-        self.is_spaced = self.is_raised = False
+        self.is_spaced = self.is_raised = self.has_displayed = False
         self.references: list[tuple[int, int, str, str]] = []
         self.marks: list[tuple[int, int, str]] = []
         self.floats: list[Element] = []
@@ -218,7 +219,7 @@ class Flow:
             self.floats.append(child)
             self.is_spaced = True
         elif action == _DISPLAYED:
-            self.is_spaced = True
+            self.is_spaced = self.has_displayed = True
             self.add(displayed(child) or (_FORMULA_IMAGE if self.pieces else ""))
             self.is_spaced = True
         elif action == _BREAK:
@@ -267,7 +268,9 @@ class Flow:
             return
         written = "".join(self.pieces[piece:])
         lead = " " if written[0] == " " else ""
-        written = _IN_BRACKET.sub("", loose := written[len(lead) :])
+        loose = written = written[len(lead) :]
+        if written.startswith("("):
+            written = _IN_BRACKET.sub("", written)
         is_attached = not lead and (before.isalnum() or before in ")]}'’′%")
         tail = child.tail or ""
         is_note = (
@@ -400,9 +403,9 @@ def _is_layout(child: Element) -> bool:
     if following is None:  # a word right behind what holds it would run on
         holder = child.getparent()
         return holder is None or not (holder.tail or "")[:1].isalnum()
-    text = next((str(text) for text in following.itertext() if text and not text.isspace()), "")
     if following.tag in _ATTACHED:
         return True
+    text = next((str(text) for text in following.itertext() if text and not text.isspace()), "")
     if _is_raised_link(following):  # as an attached one, but numbers of two references stay apart
         return not (text.strip()[:1].isdigit() and "".join(map(str, child.itertext())).strip()[-1:].isdigit())
     return _CLOSING.match(text) is not None
