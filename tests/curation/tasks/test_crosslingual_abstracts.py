@@ -208,7 +208,7 @@ def test_passages_are_documents_unless_abstracts_are(vocabulary: dict[str, Path]
 def test_titles_in_the_language_of_the_document(
     flags: tuple[str, ...], stated: str, language: str, title: str
 ) -> None:
-    common = {
+    common: dict[str, Any] = {
         "id": "a",
         "title": "Febre",
         "licence": Licence(spdx="CC0-1.0", evidence="x"),
