@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import os
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
 from schemas.article import MediaProblem, RawArticle, RawMedia
@@ -36,12 +36,14 @@ class FolderContext:
         store: raw/ and its ledger.
         max_xml_bytes: larger XML files are dropped as `too_large`.
         max_media_bytes: larger images are noted as `image_too_large`.
+        others: locators fetched that hold no JATS article, which `extract` will leave out; filled by fetches.
     """
 
     root: Path
     store: RawStore
     max_xml_bytes: int = 64 * 1024 * 1024
     max_media_bytes: int = 64 * 1024 * 1024
+    others: list[str] = field(default_factory=list)
 
 
 def discover(path: Path) -> list[str]:
@@ -135,6 +137,8 @@ def _bytes(path: Path, limit: int) -> bytes:
 
 def _store(locator: str, source: Path, data: bytes, context: FolderContext) -> RawArticle:
     found = scan(data)
+    if not found.is_article:
+        context.others.append(locator)
     images, problems = _images(found.hrefs, locator, context)
     sha256 = sha256_bytes(data)
     content = [sha256, *([name, sha256_bytes(image)] for name, image in sorted(images.items()))]

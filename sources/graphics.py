@@ -27,6 +27,8 @@ _NOT_FIGURE = frozenset(
 )
 _OTHER_ARTICLE = frozenset({"sub-article", "response"})
 _TEXT = frozenset({"article-id", "meta-name", "meta-value"})
+_ROOTS = frozenset({"article", "pmc-articleset", "articles", "OAI-PMH"})
+_MATTER = frozenset({"article-title", "abstract", "body"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,11 +37,13 @@ class ArticleScan:
 
     `hrefs`: distinct hrefs of `<graphic>` in figures (also of sub-articles), as written, in document order.
     `doi`: the main article's, as written. `is_synthetic`: custom-meta `synthetic` = `yes`.
+    `is_article`: it begins as a JATS article, or a set of them, and a title, abstract or body was met.
     """
 
     hrefs: tuple[str, ...] = ()
     doi: str | None = None
     is_synthetic: bool = False
+    is_article: bool = False
 
 
 class _Collector:
@@ -49,6 +53,8 @@ class _Collector:
         self.hrefs: dict[str, None] = {}
         self.doi: str | None = None
         self.is_synthetic = False
+        self._root = ""
+        self._has_matter = False
         self._stack: list[tuple[str, bool]] = []
         self._other = 0
         self._text: list[str] | None = None
@@ -58,6 +64,7 @@ class _Collector:
     def start(self, tag: Any, attributes: Any) -> None:
         name = tag.rpartition("}")[2]
         in_figure = bool(self._stack) and self._stack[-1][1]
+        self._root = self._root or name.rpartition(":")[2]
         if name in _FIGURE:
             in_figure = True
         elif name in _NOT_FIGURE:
@@ -66,6 +73,8 @@ class _Collector:
             self.hrefs.setdefault(attributes.get(_XLINK_HREF) or attributes.get("href") or "")
         elif name in _OTHER_ARTICLE:
             self._other += 1
+        elif name in _MATTER:
+            self._has_matter = True
         elif name in _TEXT and not self._other:
             self._text = []
             parents = [parent for parent, _ in self._stack[-2:]]
@@ -99,7 +108,8 @@ class _Collector:
             self.is_synthetic = self.is_synthetic or text.lower() in ("yes", "true")
 
     def close(self) -> ArticleScan:
-        return ArticleScan(tuple(self.hrefs), self.doi, self.is_synthetic)
+        is_article = self._root in _ROOTS and self._has_matter
+        return ArticleScan(tuple(self.hrefs), self.doi, self.is_synthetic, is_article)
 
 
 def scan(data: bytes) -> ArticleScan:

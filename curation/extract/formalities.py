@@ -49,6 +49,7 @@ _BOARD = re.compile(
     r"|\b(?:committees?|boards?|commission|approv\w*|clearance|accordance)(?: [\w']+){0,5}"
     r" (?:ethic\w*|[ée]tica)\b"
     r"|\b(?:comit[êé]s?|comiss[aã]o|comisi[oó]n)(?: \w+){0,2} (?:de |d['’])[ée]t(?:ica|hique)\b"
+    r"|\banimal (?:\w+ ){0,3}(?:committees?|boards?|commission)\b|\biacuc\b"
     r"|\birb\b|\breview boards?\b|\bhelsinki\b|\bgood clinical practice\b",
     re.IGNORECASE,
 )
@@ -125,7 +126,8 @@ _FORMAL = tuple(
 )
 """Money, interests, where data lie, thanks, who did what."""
 _HINTS = """
-    ethics ethical ethic irb board boards committee committees helsinki practice consent consents einwilligung
+    ethics ethical ethic irb iacuc board boards committee committees helsinki practice consent consents
+    einwilligung
     ética éticas ético éticos éthique comité comitê consentimento consentimiento consentement
     funded funding funder funders supported support financial financially financed sponsored
     conflict conflicts competing interest interests disclose disclosures nothing

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Collection, Iterator, Sequence
 from typing import Literal, NamedTuple
 
-from curation.extract.figure_nouns import PLURAL_VERB
+from curation.extract.figure_nouns import CLEAR_VERB, PLURAL_VERB
 from curation.extract.label_words import PLOS, Head, Heads, heads_of
 from curation.extract.panel_lists import fill, letters_of, panels_after
 
@@ -56,13 +56,33 @@ _PANELS_BEFORE = re.compile(
     r"(?<![A-Za-z])[Pp]anels?\s(?P<letters>[A-Za-z](?:\s?(?:,|and|&"
     r"|[–—-])\s?[A-Za-z](?![A-Za-z]))*),?\s(?:of|in|from)\s(?:the\s)?$"
 )
-_DIGIT_OR_ROMAN = re.compile(r"\d|[IVX]")
-_NUMBER = re.compile(
-    r"(?:[nN][o.º°]{1,2}\s?)?"
-    r"(?:(?P<prefix>EV|[SsAEBCD])[-.]?)?(?P<number>\d{1,3})(?P<sub>\.\d{1,2}(?![\d%]))?(?![\d%]|[.,]\d"
-    r"|°)(?:\s?▸(?:\s(?=[a-z]\b))?)?"
-    r"|(?P<roman>[IVX]{1,5})(?![A-Za-z0-9-])"
-)
+
+
+def _words(listed: str) -> list[str]:
+    return listed.split()
+
+
+_SPELLED = {
+    word: str(number)
+    for number, word in enumerate(_words("one two three four five six seven eight nine ten"), start=1)
+}
+_AS_WORD = "|".join(_SPELLED)
+_DIGIT_OR_ROMAN, _SPELLED_OUT = re.compile(r"\d|[IVX]"), re.compile(rf"\b(?:{_AS_WORD})\b")
+
+
+def _number(not_behind: str) -> re.Pattern[str]:
+    """A number of a pointer; a spelled one needs an end or a verb behind it."""
+    return re.compile(
+        r"(?:[nN][o.º°]{1,2}\s?)?"
+        r"(?:(?P<prefix>EV|[SsAEBCD])[-.]?)?(?P<number>\d{1,3})(?P<sub>\.\d{1,2}(?![\d%]))?"
+        rf"(?![\d%]|{not_behind}\d|°)(?:\s?▸(?:\s(?=[a-z]\b))?)?"
+        r"|(?P<roman>[IVX]{1,5})(?![A-Za-z0-9-])"
+        rf"|(?P<word>{_AS_WORD})(?=\s?(?:[).,;:\]]|$)|\s(?:and|&)\s(?:{_AS_WORD})\b|\s{CLEAR_VERB})"
+    )
+
+
+_NUMBER, _LISTED = _number("[.,]"), _number(r"\.")
+"""A number by itself, which no decimal comma follows, and one behind a plural: "Figs. 2,3"."""
 _CHILD = re.compile(
     r"(?:\s?[—–-]\s?|\s(?=[Ss]ource\s))(?P<kind>[Ff]igure [Ss]upplements?|[Ss]ource (?:[Dd]ata|[Cc]ode)"
     r"|[Vv]ideo|(?:figure|table)(?=\s\d))\s?(?P<number>\d{1,2})"
@@ -109,7 +129,7 @@ def pointers_in(
         letters: panel letters the article's figures have, which make "Fig. 2 (a)" a panel.
         heads: what `label_words.heads_in` says of this text, if known.
     """
-    if not _DIGIT_OR_ROMAN.search(text):
+    if not _DIGIT_OR_ROMAN.search(text) and not _SPELLED_OUT.search(text):
         return []
     found: list[PointerText] = []
     for head in heads_of(text) if heads is None else heads:
@@ -135,7 +155,8 @@ def items_at(
     """The numbers and panels that start at `position` ("1A–C, 2 and 3"); empty if there is no number."""
     items: list[Item] = []
     join: Join = ""
-    while len(items) < MAX_ITEMS and (found := _NUMBER.match(text, position)) is not None:
+    number = _LISTED if plural else _NUMBER
+    while len(items) < MAX_ITEMS and (found := number.match(text, position)) is not None:
         if items and found.group("prefix") and PLOS.pattern.match(text, position):
             break
         if items and not _continues(text, found, plural or len(items) > 1, join, links):
@@ -225,6 +246,8 @@ def _item(
     )
     if found.group("roman"):
         number = found.group("roman")
+    elif found.group("word"):
+        number = _SPELLED[found.group("word")]
     end = found.end()
     child = _CHILD.match(text, end)
     if child is not None:
@@ -240,7 +263,7 @@ def _continues(text: str, found: re.Match[str], plural: bool, join: Join, links:
     """Whether a further number belongs to the pointer rather than to the sentence ("Fig. 1, 2 patients")."""
     if any(start <= found.start() < end for start, end in links):
         return True
-    if found.group("prefix") or found.group("roman"):
+    if found.group("prefix") or found.group("roman") or found.group("word"):
         return True
     attached = _LETTER.match(text, found.end())
     if attached and (plural or _AFTER_LETTER.match(text, attached.end())):

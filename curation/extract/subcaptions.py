@@ -53,6 +53,10 @@ _WHOLE = re.compile(
     re.IGNORECASE,
 )
 """How a sentence on a whole figure begins, by kind; a kind that an earlier panel has is the panels' own."""
+_SEVERAL = re.compile(r"\((?:[A-Z]\s?(?:[,&–—‐-]|and|to)\s?)+[A-Z]\)\s", re.IGNORECASE)
+"""Several panels that such a sentence is of: "(B–F) Data are means"."""
+_HIDDEN = re.compile(r"[.;]\s(?=\([A-Z]\s?[,&–—‐-]\s?[A-Z]\)\s)|(?<=\w)\.(?=[A-Z]{2,}[,:=]\s[A-Z])")
+"""Where several panels are named behind an initial ("of A. (B–E) Data"), or short forms without a space."""
 _STAR = re.compile(r"[.;)]\s+(?=(?:\*+|#+)\s?[Pp]\b)")
 """Where a list of marks of significance begins; such a sentence begins with no letter."""
 
@@ -136,8 +140,10 @@ def _without_whole(caption: str, before: Sequence[Span], marker: Marker) -> int:
     }
     starts = [marker.end + start for start, _ in sentence_spans(caption[marker.end :])[1:]]
     starts += [found.end() for found in _STAR.finditer(caption, marker.end)]
+    starts += [found.end() for found in _HIDDEN.finditer(caption, marker.end)]
     for start in sorted(starts):
-        found = _WHOLE.match(caption, start)
+        several = _SEVERAL.match(caption, start)
+        found = _WHOLE.match(caption, several.end() if several else start)
         if found and found.lastgroup not in earlier:
             return start
     return len(caption)

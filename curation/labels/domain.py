@@ -32,6 +32,7 @@ OPENING = Weight(0.6, 0.25, 4.0)
 HEADING = Weight(0.3, 0.1, 1.5)
 MIN_POINTS = 1.9
 ENOUGH = 8.0
+NON_MEDICAL = "non_medical"
 
 
 def points(texts: Texts) -> Tallies:
@@ -64,8 +65,8 @@ def _move_animals(found: Tallies, texts: Texts) -> None:
     told = [hit for text in (*texts.abstract, *texts.opening) for hit in beings.find(text)]
     if _holds(named, "animal") and not _holds((*named, *told), "person"):
         shown = next(hit.text for hit in named if hit.entries[0].strength == "animal")
-        found["non_medical"] = Tally()
-        found["non_medical"].add("domain.non_medical.animal", "title", shown, report.points)
+        found[NON_MEDICAL] = Tally()
+        found[NON_MEDICAL].add("domain.non_medical.animal", "title", shown, report.points)
         del found["clinical_case"]
 
 

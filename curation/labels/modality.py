@@ -38,6 +38,13 @@ MIN_POINTS = 1.5
 CLEAR = 3.0
 ENOUGH = 5.0
 MAX_MODALITIES = 4
+DIAGRAM = "diagram"
+_IMAGE_WORDS = re.compile(
+    r"(?:[\W\d]|\b(?:images?|imaging|scans?|views?|pictures?|findings?|sections?|slices?|series|staining|stains?"
+    r"|photographs?|micrographs?|recordings?|traces?|tracings?|waveforms?|signals?|and|or)\b)*"
+    r"(?:\b(?:of|from|by|de|do|da)\b.*)?",
+    re.IGNORECASE,
+)
 _PATTERNS = (
     ("electron", "magnification", re.compile(r"[×xX] ?\d{1,3}[ ,]\d{3}\b|\b\d{1,3},\d{3} ?[×xX]"), 2.5),
     ("chart", "statistics", re.compile(r"\b[pP] ?[<=>≤] ?0?[.,]\d|\b[nN] ?= ?\d"), 0.6),
@@ -85,10 +92,10 @@ def points(
         starts: offsets of its panels' sub-captions.
     """
     reasons = _Reasons(meant_otherwise(caption, load("modality")))
-    is_drawn = False
+    title = ""
     for number, clause in enumerate(clauses(caption, starts)):
-        is_ruled = reasons.read(clause, is_first=number == 0, is_drawn=is_drawn)
-        is_drawn = is_drawn or (is_ruled and number == 0)
+        ruler = reasons.read(clause, is_first=number == 0, title=title)
+        title = title or (ruler if number == 0 else "")
     found = reasons.tallies()
     if not any(tally.points >= MIN_POINTS for tally in found.values()):
         for clause in (clause for sentence in citing for clause in clauses(sentence)):
@@ -126,7 +133,7 @@ def clauses_of(caption: str, groups: Sequence[str], starts: Sequence[int] = ()) 
     is_drawn = False
     for number, clause in enumerate(clauses(caption, starts)):
         hits = words.find(clause.text)
-        is_ruled = _is_ruled(clause, hits)
+        is_ruled = bool(_ruler(clause, hits))
         is_drawn = is_drawn or (is_ruled and number == 0)
         is_like = not groups and any(_is_drawn(hit) for hit in hits if clause.names(hit.start))
         if not (is_ruled or is_like) and (clause.is_panel or not is_drawn):
@@ -141,34 +148,37 @@ class _Reasons:
         self._ignored = ignored
         self._found: dict[tuple[str, str], tuple[float, str, Place, str]] = {}
 
-    def read(self, clause: Clause, *, is_first: bool, is_drawn: bool) -> bool:
+    def read(self, clause: Clause, *, is_first: bool, title: str) -> str:
         """Read a clause of the caption.
 
         Args:
             clause: the clause.
             is_first: the caption begins with it.
-            is_drawn: the figure is drawn, as its title says: later sentences tell what it is about.
+            title: the group of what is drawn, as the figure's title says, '' where it says nothing of the
+                kind: later sentences tell what it is about, panels of a diagram show only what they head.
 
         Returns:
-            Whether a word for something drawn, plotted or listed names what the clause shows.
+            The group of the word for something drawn, plotted or listed that names what the clause shows.
         """
         hits = [hit for hit in load("modality").words.find(clause.text) if hit.text not in self._ignored]
         named = [hit for hit in hits if clause.names(hit.start)]
-        is_ruled = _is_ruled(clause, hits)
-        is_about = is_ruled or (is_drawn and not clause.is_panel)
+        ruler = _ruler(clause, hits)
+        is_about = bool(ruler) or (bool(title) and not clause.is_panel)
         is_about = is_about or (clause.is_statistical and all(map(_is_drawn, named)))
+        is_step = title == DIAGRAM and clause.is_panel
         for hit in hits:
+            is_shown = not is_about and (not is_step or _is_shown(clause, hit))
             for entry in hit.entries:
-                if is_about and _group(entry.label) not in DRAWN:
+                if not is_shown and _group(entry.label) not in DRAWN:
                     continue
                 worth = _worth(entry, hit, clause, is_title=is_first or clause.is_panel)
-                if entry.strength in NOUNS and not (is_ruled and _may_rule(entry, clause, is_first)):
+                if entry.strength in NOUNS and not (ruler and _may_rule(entry, clause, is_first)):
                     worth = HINT
                 self._add(entry.label, entry.strength, entry.phrase, worth, "caption", hit.text)
         for label, rule, pattern, worth in _PATTERNS:
             if (seen := pattern.search(clause.text)) and not (is_about and _group(label) not in DRAWN):
                 self._add(label, rule, rule, worth, "caption", seen.group())
-        return is_ruled
+        return ruler
 
     def read_citing(self, clause: Clause) -> None:
         """Read a sentence that cites the figure: only images it names first, `An ECG was made (Fig. 1)`."""
@@ -215,20 +225,30 @@ def _may_rule(entry: Entry, clause: Clause, is_first: bool) -> bool:
     return is_first or is_statistical or (clause.is_panel and entry.strength == "noun")
 
 
-def _is_ruled(clause: Clause, hits: Sequence[Hit]) -> bool:
-    """Whether the last word that names what a clause shows is for something drawn.
+def _ruler(clause: Clause, hits: Sequence[Hit]) -> str:
+    """The group of the last word that names what a clause shows where it is for something drawn, else ''.
 
     A noun gives way to an image that the phrase names before it, a vague one to any that the clause names.
     """
     named = [hit for hit in hits if clause.names(hit.start)]
     for hit in reversed(named):
         if _has(hit, "strong"):
-            return _is_drawn(hit)
+            return _group(hit.entries[0].label) if _is_drawn(hit) else ""
         nouns = [strength for strength in NOUNS if _has(hit, strength)]
         if nouns and clause.is_headed(hit.end):
             others = hits if nouns == ["vague"] else named
-            return all(_is_drawn(other) for other in others if _has(other, "strong"))
-    return False
+            is_ruler = all(_is_drawn(other) for other in others if _has(other, "strong"))
+            return _group(hit.entries[0].label) if is_ruler else ""
+    return ""
+
+
+def _is_shown(clause: Clause, hit: Hit) -> bool:
+    """Whether a panel shows what a phrase names: nothing follows in its noun phrase but words for images.
+
+    "CT images of the chest" is such a phrase, "EEG features" and "CT acquisition" are none.
+    """
+    rest = clause.text[hit.end : max(hit.end, clause.head)]
+    return clause.names(hit.start) and _IMAGE_WORDS.fullmatch(rest) is not None
 
 
 def _has(hit: Hit, strength: str) -> bool:

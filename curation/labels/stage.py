@@ -10,11 +10,12 @@ from dataclasses import replace
 from pathlib import Path
 
 from curation.extract.panels import words_of
+from curation.extract.scope import decide
 from curation.labels import country, domain, modality, region, topic
 from curation.labels.concepts import named_in, parents_in
 from curation.labels.summary import Unit, summaries
 from curation.labels.taxonomy import load
-from curation.labels.texts import texts_of
+from curation.labels.texts import Texts, texts_of
 from curation.labels.votes import Tallies, Weight, count_words
 from schemas.article import Article
 from schemas.case import Case
@@ -58,8 +59,8 @@ def label(
         A Label for every decision or lack of one, then a RecordLabels for every record.
     """
     texts = texts_of(article, figures)
-    rows = list(domain.labels(article.id, article.id, domain.points(texts)))
-    is_medical = rows[0].value != "non_medical"
+    rows = _domain(article, texts)
+    is_medical = rows[0].value != domain.NON_MEDICAL
     named = named_in(mentions)
     parents = parents_in(relations) if relations is not None and named else None
     held: Held = {}
@@ -91,6 +92,16 @@ def label(
         "case": [item.id for item in cases],
     }
     yield from summaries(article.id, records, rows)
+
+
+def _domain(article: Article, texts: Texts) -> list[Label]:
+    """The domain of an article; where the scope gate, which reads more of it, keeps it, one of medicine."""
+    tallies = domain.points(texts)
+    rows = list(domain.labels(article.id, article.id, tallies))
+    if rows[0].value == domain.NON_MEDICAL and not decide(article)[0]:
+        del tallies[domain.NON_MEDICAL]
+        rows = list(domain.labels(article.id, article.id, tallies))
+    return rows
 
 
 def of_figure(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -45,7 +46,7 @@ def texts_of(article: Article, figures: Sequence[Figure] = ()) -> Texts:
     book = article.book
     return Texts(
         types=(article.article_type.replace("-", " "),),
-        journal=(book.title,) if book else (article.journal,),
+        journal=_both(book.title if book else article.journal),
         subjects=tuple(dict.fromkeys(part for path in article.subjects for part in path.split(" > "))),
         titles=(
             *((book.chapter_title,) if book else ()),
@@ -61,3 +62,9 @@ def texts_of(article: Article, figures: Sequence[Figure] = ()) -> Texts:
         captions=tuple(figure.caption[:_CAPTION] for figure in figures),
         is_book=book is not None or article.article_type == "book-chapter",
     )
+
+
+def _both(name: str) -> tuple[str, ...]:
+    """A name as written and, if it has any accents, without them: "Ortopédica" is of "Ortopedia"."""
+    letters = unicodedata.normalize("NFD", name)
+    return tuple(dict.fromkeys((name, "".join(one for one in letters if not unicodedata.combining(one)))))

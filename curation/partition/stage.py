@@ -47,8 +47,23 @@ _OUT = """
     UNION ALL SELECT number, reason, dimension, detail FROM beaten
     UNION ALL SELECT number, reason, dimension, detail FROM torn)"""
 _DROPS = f"""
-    SELECT 'query' AS unit, c.query_id AS id, c.article_id, o.reason, o.detail
-    FROM {_OUT} AS o JOIN candidates AS c ON c.number = o.number"""
+    WITH kept AS (
+        SELECT {keys_sql.article_key("c.article_id")} AS article,
+            list(DISTINCT a.task ORDER BY a.task) AS tasks
+        FROM assignments AS a JOIN candidates AS c ON c.task = a.task AND c.query_id = a.query_id
+        GROUP BY ALL),
+    told AS (
+        SELECT d.number, k.tasks, regexp_extract(d.detail, 'goes to (\\w+) by lot', 1) AS winner
+        FROM drawn AS d LEFT JOIN kept AS k ON k.article = d.key),
+    lost AS (
+        SELECT number, coalesce('; its query went to ' || array_to_string(tasks, ' and '),
+            '; its query was dropped too') AS more
+        FROM told WHERE NOT coalesce(list_contains(tasks, winner), false))
+    SELECT 'query' AS unit, c.query_id AS id, c.article_id, o.reason,
+        o.detail || coalesce(l.more, '') AS detail
+    FROM {_OUT} AS o JOIN candidates AS c ON c.number = o.number
+    LEFT JOIN lost AS l ON l.number = o.number"""
+"""Who drew an article by lot may lose it in the contest: a drop says then who has it."""
 _LOSSES = f"""
     SELECT c.task, o.reason, o.dimension, count(*) AS queries, any_value(n.candidates) AS candidates
     FROM {_OUT} AS o JOIN candidates AS c ON c.number = o.number

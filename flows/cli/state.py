@@ -21,7 +21,8 @@ def status(
     spec: Annotated[
         tuple[Path, ...],
         Parameter(
-            negative="", help="A dataset's spec.toml whose schedule to show; by default all of data_cards/."
+            negative="",
+            help="A dataset's spec.toml whose schedule to show; by default those of data_cards/ used here.",
         ),
     ] = (),
     watch: Annotated[
@@ -37,6 +38,7 @@ def status(
     from flows.engine.session import read_session
     from flows.engine.workspace import check_outside_releases, write_atomic
     from flows.inspect.openlineage import events
+    from flows.inspect.running import datasets_of
     from flows.inspect.status import describe
     from flows.inspect.status import status as read_status
     from flows.schedules import planned, shipped
@@ -51,7 +53,8 @@ def status(
             common, {"file": str(openlineage), "events": len(lines)}, f"{len(lines):,} events: {openlineage}"
         )
         return OK
-    datasets = [read_dataset(path) for path in spec] or shipped()
+    used = datasets_of(workspace)
+    datasets = [read_dataset(path) for path in spec] or [item for item in shipped() if item.spec.name in used]
     items = [item for dataset in datasets for item in planned(dataset)]
     while True:
         found = read_status(workspace, items)

@@ -77,6 +77,8 @@ def _crawl(
     written = spent(made_now, cost["seconds"])
     run.stage(summary.to_dict() | {"source": request.source}, written | {"cpu_seconds": cost["cpu_seconds"]})
     session.reporter.line(summary.line())
+    for note in opened.found():
+        session.reporter.line(note)
     if kept := sum(len(unanswered_of(manifest)) for manifest, _ in done):
         session.reporter.line(
             f"{counted(kept, 'article')} not answered and kept as fetched before; the next crawl asks again"

@@ -23,6 +23,12 @@ def runs(workspace: Workspace) -> dict[str, list[dict[str, Any]]]:
     return {"running": going, "last": sorted(last.values(), key=lambda row: row["started"], reverse=True)}
 
 
+def datasets_of(workspace: Workspace) -> set[str]:
+    """Names of the datasets that a workspace has runs or releases of."""
+    released = {path.parts[-4] for path in workspace.releases.glob("*/*/*/release.json")}
+    return released | {row["dataset"] for row in runs_of(workspace) if row["dataset"]}
+
+
 def _told(row: Mapping[str, Any]) -> dict[str, Any]:
     """What is told of a run; its stages stand on its page."""
     names = ("id", "flow", "dataset", "state", "started", "finished", "waits_for", "process", "why", "folder")

@@ -43,7 +43,7 @@ def parse(data: bytes, raw: RawArticle) -> Article:
     Returns:
         The article. `flags` name what the reader should know: `xml_recovered`, `encoding_repaired`,
         `entity_unknown`, `article_unwrapped`, `id_mismatch`, `html_as_text`, `translated_figure_unmatched`,
-        `exercises_left_out`, `no_body`.
+        `exercises_left_out`, `front_matter_in_body`, `no_body`.
 
     Raises:
         InputError: `too_large`, `xml_hostile`, `xml_invalid`, `not_an_article`, or `no_body` when there is
@@ -86,7 +86,7 @@ def _article(element: Element, raw: RawArticle, flags: set[str]) -> Article:
         journal=journal,
         publisher=publisher,
         translated_titles=(*translated, *extra.titles),
-        keywords=(*keywords(meta), *extra.keywords),
+        keywords=(*keywords(meta, language), *extra.keywords),
         abstracts=all_abstracts,
         licence=article_licence(meta, journal=journal, publisher=publisher, license_code=raw.license_code),
         sections=tuple(body.sections),

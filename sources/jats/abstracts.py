@@ -82,24 +82,28 @@ def _is_abbreviations(group: Element) -> bool:
     return bool(_ABBREVIATION_TYPE.search(group.get("kwd-group-type") or ""))
 
 
-def keywords(meta: Element | None) -> tuple[KeywordGroup, ...]:
-    """Keyword groups in order with language and type; :func:`abbreviations` reads the other kind."""
+def keywords(meta: Element | None, language: str = UNDETERMINED) -> tuple[KeywordGroup, ...]:
+    """Keyword groups in order with language and type; :func:`abbreviations` reads the other kind.
+
+    Args:
+        meta: `article-meta` or the `front-stub` of a translation.
+        language: language of the article, for groups that state none and are the only ones of their type
+            that do not.
+    """
     found = []
-    for group in meta.iterchildren("kwd-group") if meta is not None else ():
+    groups = list(meta.iterchildren("kwd-group")) if meta is not None else []
+    unstated = [group.get("kwd-group-type") for group in groups if language_of(group) is None]
+    for group in groups:
         words = (_keyword(word) for word in group.iterchildren("kwd", "compound-kwd", "nested-kwd"))
         terms = tuple(dict.fromkeys(filter(None, words)))
         if terms and not _is_abbreviations(group):
-            found.append(
-                KeywordGroup(
-                    language=language_of(group) or UNDETERMINED,
-                    type=group.get("kwd-group-type") or "",
-                    terms=terms,
-                )
-            )
-    return tuple(found) or tuple(_in_abstracts(meta))
+            kind = group.get("kwd-group-type")
+            default = language if unstated.count(kind) == 1 else UNDETERMINED
+            found.append(KeywordGroup(language=language_of(group) or default, type=kind or "", terms=terms))
+    return tuple(found) or tuple(_in_abstracts(meta, language))
 
 
-def _in_abstracts(meta: Element | None) -> Iterator[KeywordGroup]:
+def _in_abstracts(meta: Element | None, own: str) -> Iterator[KeywordGroup]:
     """Keywords as PMC's newer files have them: a paragraph of a section in the abstract, parted by commas."""
     for abstract in meta.iterchildren("abstract", "trans-abstract") if meta is not None else ():
         for section in abstract.iterfind(f".//sec[@sec-type='{_KEYWORDS}']"):
@@ -112,7 +116,8 @@ def _in_abstracts(meta: Element | None) -> Iterator[KeywordGroup]:
                 word for part in re.split(";" if ";" in listed else ",", listed) if (word := part.strip(" ."))
             )
             if terms:
-                language = language_of(section) or language_of(abstract) or UNDETERMINED
+                default = own if abstract.tag == "abstract" else UNDETERMINED
+                language = language_of(section) or language_of(abstract) or default
                 yield KeywordGroup(language=language, type="", terms=tuple(dict.fromkeys(terms)))
 
 

@@ -11,10 +11,10 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-from schemas.article import ArticleFigure, ArticlePassage, ArticleTable, Box, RawArticle, Section
+from schemas.article import ArticleFigure, ArticlePassage, ArticleTable, Box, RawArticle, Section, Xref
 from schemas.hashing import sha256_text
 from schemas.ids import element_id, figure_id, passage_id
-from sources.jats.abstracts import is_of_abbreviations
+from sources.jats.abstracts import abstracts, is_of_abbreviations
 from sources.jats.figures import (
     Kind,
     Media,
@@ -24,16 +24,18 @@ from sources.jats.figures import (
     language_pairs,
     read_figure,
 )
+from sources.jats.flat import Known, front_matter, headings, is_flat, is_of_references
+from sources.jats.front import titles
 from sources.jats.nodes import Element, language_of, local
 from sources.jats.tables import is_table, read_table
-from sources.jats.text import flatten, running_text, title_text
+from sources.jats.text import DISPLAYED, displayed, flatten, running_text, title_text
 
 _IGNORED = frozenset(
     {
         "title", "subtitle", "label", "caption", "permissions", "object-id", "sec-meta", "kwd-group",
         "alt-text", "ack", "bio", "fn-group", "fn", "glossary", "notes", "ref-list", "ref", "sub-article",
         "response", "supplementary-material", "inline-supplementary-material", "media", "graphic",
-        "disp-formula", "disp-formula-group", "chem-struct-wrap", "code", "table", "array", "attrib",
+        "chem-struct-wrap", "code", "table", "array", "attrib",
         "long-desc", "author-notes", "inline-graphic", "alternatives", "tex-math", "address", "sig-block",
         "table-wrap-foot", "front", "front-stub", "processing-meta", "x",
     }
@@ -47,6 +49,7 @@ _NUMBERING = re.compile(r"(?:\d+(?:\.\d+)*[.)]|\d+(?:\.\d+)+|[IVX]{1,5}\.)\s+(?=
 _HTML = re.compile(r"</(?:p|font|div|table|b|i|a)>", re.IGNORECASE)
 _CHILD_LABEL = re.compile(r"figure supplement|supplementary? figure|—\s*figure", re.IGNORECASE)
 _PULLED = re.compile(r"pull-?\s?quote", re.IGNORECASE)
+_STOPS = frozenset(".!?")
 _GROUPS = frozenset({"fig-group", "figgrp"})
 _HOLDERS = _GROUPS | {"p", "caption", "list", "list-item", "disp-quote"}
 
@@ -65,6 +68,7 @@ class BodyReader:
         self.tables: list[ArticleTable] = []
         self.flags: set[str] = set()
         self._taken: set[str] = set()
+        self._open = -1  # the passage that a displayed formula ends
         self._handlers: dict[str, Callable[[Element, Place], None]] = {
             "p": self._paragraph,
             "sec": self._section,
@@ -84,6 +88,7 @@ class BodyReader:
             "figgrp": self._group,
             "table-wrap": self._table,
             "table-wrap-group": self._tables,
+            **dict.fromkeys(DISPLAYED, self._formula),
             **dict.fromkeys(_EXERCISES, self._exercise),
         }
 
@@ -100,7 +105,10 @@ class BodyReader:
         parts: tuple[tuple[str, Part], ...] = (("body", "body"), ("floats-group", "floats"), ("back", "back"))
         for name, part in parts:
             for element in article.iterchildren(name, "floats-wrap" if name == "floats-group" else name):
-                self._blocks(element, Place(part=part))
+                if name == "body" and is_flat(element):
+                    self._flat(element, article, meta)
+                else:
+                    self._blocks(element, Place(part=part))
         self._number_figures()
         self._name_tables()
 
@@ -108,10 +116,29 @@ class BodyReader:
         for child in parent:
             self._block(child, place)
 
+    def _flat(self, body: Element, article: Element, meta: str) -> None:
+        """A body without sections: of front matter in it the figures stay, bold lines head the rest."""
+        place, is_listed = Place(part="body"), False
+        repeated = front_matter(body, _known(article, article.find(meta)))
+        heads = headings(body, repeated)
+        if repeated:
+            self.flags.add("front_matter_in_body")
+        for block in body:
+            if title := heads.get(block):
+                is_listed = is_of_references(title)
+                number = self._open_section(block, Place(part="body"), "", title)
+                place = Place(part="body", section=number)
+            elif is_listed or block in repeated:
+                self._figures_only(block, place)
+            else:
+                self._block(block, place)
+
     def _block(self, element: Element, place: Place) -> None:
         tag = element.tag
         handler = self._handlers.get(tag)
         if handler is not None:
+            if tag != "p" and tag not in DISPLAYED:
+                self._open = -1
             handler(element, place)
         elif tag not in _IGNORED:
             self._blocks(element, place)
@@ -120,9 +147,9 @@ class BodyReader:
         number = self._open_section(element, place, element.get("sec-type") or "", element.find("title"))
         self._blocks(element, place._replace(section=number))
 
-    def _open_section(self, element: Element, place: Place, kind: str, title: Element | None) -> int:
+    def _open_section(self, element: Element, place: Place, kind: str, title: Element | str | None) -> int:
         number = len(self.sections) + 1
-        text = title_text(title)
+        text = title if isinstance(title, str) else title_text(title)
         if not text and element.tag == "app":
             text = flatten(element.find("label"))
         numbering = _NUMBERING.match(text)
@@ -197,34 +224,62 @@ class BodyReader:
 
     def _paragraph(self, element: Element, place: Place, lead: str = "") -> None:
         flow = running_text(element)
+        if flow.has_displayed and _is_displayed(element):
+            for child in element:
+                self._formula(child, place)
+            return
         identifier = place.passage
         text = flow.text
         if "<" in text and _HTML.search(text):
             self.flags.add("html_as_text")
         elif text:
-            text = lead + text
-            identifier = passage_id(self.article_id, len(self.passages) + 1)
-            xrefs = flow.xrefs()
-            if lead:
-                xrefs = tuple(
-                    replace(xref, start=xref.start + len(lead), end=xref.end + len(lead)) for xref in xrefs
-                )
-            self.passages.append(
-                ArticlePassage(
-                    id=identifier,
-                    section=place.section,
-                    kind=place.kind,
-                    text=text,
-                    text_sha256=sha256_text(text),
-                    xrefs=xrefs,
-                    language=language_of(element) or "",
-                    box=place.box,
-                )
-            )
+            before = self._open
+            self._open = -1
+            if before >= 0 and text[0].islower():
+                identifier = self._go_on(before, text, flow.xrefs())
+            else:
+                identifier = self._begin(element, place, lead + text, _moved(flow.xrefs(), len(lead)))
         if flow.floats:
             inside = place._replace(passage=identifier)
             for nested in flow.floats:
                 self._block(nested, inside)
+
+    def _begin(self, element: Element, place: Place, text: str, xrefs: tuple[Xref, ...]) -> str:
+        """Append a passage and give its id."""
+        identifier = passage_id(self.article_id, len(self.passages) + 1)
+        self.passages.append(
+            ArticlePassage(
+                id=identifier,
+                section=place.section,
+                kind=place.kind,
+                text=text,
+                text_sha256=sha256_text(text),
+                xrefs=xrefs,
+                language=language_of(element) or "",
+                box=place.box,
+            )
+        )
+        return identifier
+
+    def _go_on(self, at: int, text: str, xrefs: tuple[Xref, ...] = ()) -> str:
+        """Lengthen a passage, a space between, and give its id."""
+        passage = self.passages[at]
+        whole = f"{passage.text} {text}"
+        more = _moved(xrefs, len(passage.text) + 1)
+        self.passages[at] = replace(
+            passage, text=whole, text_sha256=sha256_text(whole), xrefs=passage.xrefs + more
+        )
+        return passage.id
+
+    def _formula(self, element: Element, place: Place) -> None:
+        """A formula between two paragraphs belongs to the sentence before it, which may go on behind it."""
+        last = len(self.passages) - 1
+        if last < 0 or self.passages[last].section != place.section or self.passages[last].kind != place.kind:
+            return
+        is_behind = self._open == last or local(_before(element)) == "p"
+        if is_behind and self.passages[last].text[-1] not in _STOPS and (line := displayed(element)):
+            self._go_on(last, line)
+            self._open = last
 
     def _figure(self, element: Element, place: Place) -> None:
         self._add(element, place, None)
@@ -319,6 +374,47 @@ class BodyReader:
             name = element_id(self.article_id, table.xml_id, f"table{table.number}", self._taken)
             self._taken.add(name)
             self.tables[index] = replace(table, id=name)
+
+
+def _known(article: Element, meta: Element | None) -> Known:
+    """What the front matter says in all languages."""
+    stubs = [
+        meta,
+        *(sub.find("front-stub") for sub in article.iterchildren("sub-article")),
+    ]
+    named = [titles(stub) for stub in stubs]
+    return Known(
+        titles=[text for title, others in named for text in (title, *(one.text for one in others)) if text],
+        abstracts=[one.text for stub in stubs for one in abstracts(stub, "")],
+        surnames=[
+            flatten(one)
+            for one in (meta.iterfind("contrib-group/contrib/name/surname") if meta is not None else ())
+        ],
+    )
+
+
+def _is_displayed(paragraph: Element) -> bool:
+    """Whether a paragraph holds displayed formulas and nothing else."""
+    if not len(paragraph) or paragraph[0].tag not in DISPLAYED:
+        return False
+    return all(child.tag in DISPLAYED for child in paragraph) and not any(
+        text and not text.isspace() for text in (paragraph.text, *(child.tail for child in paragraph))
+    )
+
+
+def _before(element: Element) -> Element:
+    """The block before a displayed formula, itself where it is the first."""
+    holder = element.getparent()
+    block = holder if holder is not None and holder.tag == "p" else element
+    previous = block.getprevious()
+    return element if previous is None else previous
+
+
+def _moved(xrefs: tuple[Xref, ...], by: int) -> tuple[Xref, ...]:
+    """Cross-references of a text that stands further on in a longer one."""
+    if not by:
+        return xrefs
+    return tuple(replace(xref, start=xref.start + by, end=xref.end + by) for xref in xrefs)
 
 
 def _nested_figures(element: Element) -> Iterator[Element]:

@@ -25,6 +25,10 @@ _ACCENTS = {
 _SPACING = re.compile(r"\s*([_^/])\s*")
 
 
+_UNSEEN = dict.fromkeys(range(0x2061, 0x2065))
+"""Operators that are not printed: function application, invisible times, separator and plus."""
+
+
 def _wrapped(text: str) -> str:
     return text if len(text) <= 1 or text.isalnum() else f"({text})"
 
@@ -60,7 +64,7 @@ def _mathml(element: Element) -> str:
     if name in _SKIPPED:
         return ""
     if len(element) == 0:
-        text = squeeze(element.text)
+        text = squeeze(element.text).translate(_UNSEEN)
         return f" {text} " if name == "mo" and text in _SPACED else text
     if name == "mfrac":
         return "/".join(_wrapped(part) for part in _parts(element))

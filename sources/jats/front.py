@@ -229,13 +229,17 @@ def _place_words(element: Element) -> Iterator[str]:
 
 
 def year(meta: Element | None) -> int | None:
-    """Earliest year among the publication dates."""
+    """Earliest year among the publication dates, else that of the article's copyright."""
     if meta is None:
         return None
-    stated = (
+    stated = [
         child_text(date, "year") or (date.get("iso-8601-date") or "")[:4] for date in meta.iter("pub-date")
-    )
-    return min((int(text) for text in stated if _YEAR.match(text)), default=None)
+    ]
+    copyrights = (all_text(item) for item in meta.iterfind("permissions/copyright-year"))
+    years = [int(text) for text in stated if _YEAR.match(text)] or [
+        int(text) for text in copyrights if _YEAR.match(text)
+    ]
+    return min(years, default=None)
 
 
 def _target(link: Element) -> str:

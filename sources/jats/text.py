@@ -16,7 +16,7 @@ from schemas.article import Emphasis, Xref
 from sources.jats.formula import linear
 from sources.jats.nodes import MATHML, Element, plain_hyphens, squeeze
 
-_XREF, _EMPHASIS, _BLOCK, _FLOAT, _DROP, _FORMULA, _BREAK, _CHOICE, _RAISED = range(9)
+_XREF, _EMPHASIS, _BLOCK, _FLOAT, _DROP, _FORMULA, _BREAK, _CHOICE, _RAISED, _DISPLAYED = range(10)
 _EMPHASES = {
     "bold": "bold", "b": "bold", "italic": "italic", "i": "italic", "sup": "sup", "sub": "sub",
     "underline": "underline",
@@ -39,6 +39,8 @@ _COMMON = {
         _DROP,
     ),
 }  # fmt: skip
+DISPLAYED = frozenset({"disp-formula", "disp-formula-group"})
+"""Formulas on lines of their own, around which a sentence goes on: "is given by x = 2 where"."""
 _FLOATS = (
     "fig", "fig-group", "figgrp", "table-wrap", "table-wrap-group", "table-wrap-foot", "table", "boxed-text",
     "disp-formula", "disp-formula-group", "chem-struct-wrap", "chem-struct-wrapper", "supplementary-material",
@@ -59,16 +61,18 @@ _PARTS_OF_BLOCKS = (
     "speaker",
     "subtitle",
 )
+_PARTS_OF_LICENCES = ("license_ref", "{http://www.niso.org/schemas/ali/1.0/}license_ref", "license-p")
 RUNNING = {
     **_COMMON,
     **dict.fromkeys((*_FLOATS, *_TEXT_BLOCKS), _FLOAT),
     **dict.fromkeys(_PARTS_OF_BLOCKS, _BLOCK),
+    **dict.fromkeys(DISPLAYED, _DISPLAYED),
 }
 """A paragraph: floats, lists and quotations nested in it are set aside; bold and italic are plain text."""
 CAPTION = {
     **_COMMON,
     **dict.fromkeys(_FLOATS, _FLOAT),
-    **dict.fromkeys((*_TEXT_BLOCKS, *_PARTS_OF_BLOCKS, "caption"), _BLOCK),
+    **dict.fromkeys((*_TEXT_BLOCKS, *_PARTS_OF_BLOCKS, *_PARTS_OF_LICENCES, "caption"), _BLOCK),
     **dict.fromkeys(_EMPHASES, _EMPHASIS),
     "sup": _RAISED,
     "disp-formula": _FORMULA,
@@ -83,7 +87,9 @@ _EXTENT = itemgetter(0, 1)
 _SUPERSCRIPTS = str.maketrans("0123456789+-−–=()n", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁻⁼⁽⁾ⁿ")
 _HAS_FORM = re.compile(r"(?=.*[+\-−–n\d])[+\-−–=()n\d]+")
 """What Unicode can raise: a number with its sign, a charge."""
-_CITATIONS = re.compile(r"\d+(?:(?:\s?[,;–-]\s?|\s)\d+)+")
+_CITATIONS = re.compile(r"(?P<open>\()?\d+(?:(?:\s?[,;–-]\s?|\s)\d+)+(?(open)\))")
+_SET_APART = re.compile(r"\[\d[\d\s,;–-]*\]|\([^()]*[^\W\d_]{3}[^()]*\)")
+"""What its brackets set apart, raised or not: numbers of references, a pointer."""
 _CITED = re.compile(r"\d{1,3}(?:\s?[,;–-]\s?\d{1,3}|\s\d{1,3})*")
 """Numbers of a reference list."""
 _BIBLIOGRAPHIC = frozenset({"bibr", "ref"})
@@ -96,10 +102,9 @@ _CITED_BY_NAME = re.compile(r"\b(?:ref(?:erence)?s?|citations?|n(?:o|umber)s?)\W
 _NO_WORD = frozenset("([{/")
 _AFTER_CITED = re.compile(r"[⁰¹²³⁴-⁹][,;–-]?\Z")
 """What a raised number of the reference list stands right behind: "household⁴²", "30%.¹"; "food,²,³, ⁴"."""
-_DIGITS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
+_IN_BRACKET = re.compile(r"(?<=^\() | (?=\)$)")
+_DIGITS = str.maketrans("0123456789()", "⁰¹²³⁴⁵⁶⁷⁸⁹⁽⁾")
 _FORMULA_IMAGE = "[formula]"
-_DISPLAYED = frozenset({"disp-formula", "disp-formula-group"})
-"""Formulas on lines of their own, around which a sentence goes on: "is given by [formula] where"."""
 _SIGNS = {"TM": "™", "o": "º"}
 _RING, _DEGREES = frozenset("oO0º∘"), re.compile(r"[CF]\b")
 """What is raised for want of a degree sign, and what follows there."""
@@ -118,6 +123,7 @@ class Flow:
         "actions",
         "closes",
         "floats",
+        "has_displayed",
         "is_raised",
         "is_spaced",
         "length",
@@ -131,7 +137,7 @@ class Flow:
         self.closes = closes
         self.pieces: list[str] = []
         self.length = 0
-        self.is_spaced = self.is_raised = False
+        self.is_spaced = self.is_raised = self.has_displayed = False
         self.references: list[tuple[int, int, str, str]] = []
         self.marks: list[tuple[int, int, str]] = []
         self.floats: list[Element] = []
@@ -212,9 +218,10 @@ class Flow:
         elif action == _FLOAT:
             self.floats.append(child)
             self.is_spaced = True
-            if child.tag in _DISPLAYED and self.pieces:
-                self.add(_FORMULA_IMAGE)
-                self.is_spaced = True
+        elif action == _DISPLAYED:
+            self.is_spaced = self.has_displayed = True
+            self.add(displayed(child) or (_FORMULA_IMAGE if self.pieces else ""))
+            self.is_spaced = True
         elif action == _BREAK:
             self.is_spaced = True
         elif action == _FORMULA:
@@ -261,7 +268,9 @@ class Flow:
             return
         written = "".join(self.pieces[piece:])
         lead = " " if written[0] == " " else ""
-        written = written[len(lead) :]
+        loose = written = written[len(lead) :]
+        if written.startswith("("):
+            written = _IN_BRACKET.sub("", written)
         is_attached = not lead and (before.isalnum() or before in ")]}'’′%")
         tail = child.tail or ""
         is_note = (
@@ -276,12 +285,24 @@ class Flow:
         else:
             raised = written
         self.is_spaced |= is_note  # no part of the word it stands before
-        if len(raised) == len(written) or len(self.references) + len(self.marks) == spans:
-            self.pieces[piece:] = [lead + raised]
-            self.length = at + len(lead) + len(raised)
         start = at + len(lead)
+        self.pieces[piece:] = [lead + raised]
+        self.length = start + len(raised)
+        if len(raised) != len(loose) and len(self.references) + len(self.marks) > spans:
+            self._shift(cited, spans - cited, raised.startswith("^") - loose.startswith("( "))
         if self.actions.get("bold") == _EMPHASIS:
             self.marks.append((start, self.length, _EMPHASES[child.tag]))
+
+    def _shift(self, references: int, marks: int, by: int) -> None:
+        """Move what lies in a superscript with its text, from these places in the lists on."""
+        end = self.length
+        self.references[references:] = [
+            (min(start + by, end), min(stop + by, end), kind, targets)
+            for start, stop, kind, targets in self.references[references:]
+        ]
+        self.marks[marks:] = [
+            (min(start + by, end), min(stop + by, end), kind) for start, stop, kind in self.marks[marks:]
+        ]
 
     def _span(self, action: int, child: Element) -> None:
         at, piece, is_spaced = self.length, len(self.pieces), self.is_spaced
@@ -358,6 +379,20 @@ class Flow:
         return tuple(Emphasis(start=start, end=end, kind=kind) for start, end, kind in marks)  # type: ignore[arg-type]
 
 
+def displayed(element: Element) -> str:
+    """A formula on a line of its own as one line, without its number; '' when it is an image alone.
+
+    Args:
+        element: `disp-formula` or `disp-formula-group`.
+    """
+    if element.tag == "disp-formula-group":
+        return "; ".join(filter(None, map(displayed, element.iterchildren("disp-formula"))))
+    line = linear(element)
+    if line is None:  # what is part text, part image, is not told by the text
+        line = flatten(element) if next(element.iter("graphic", "inline-graphic"), None) is None else ""
+    return line
+
+
 def _is_layout(child: Element) -> bool:
     """Whether the line break behind an inline element is the file's layout: none was there in print.
 
@@ -371,7 +406,16 @@ def _is_layout(child: Element) -> bool:
     if following.tag in _ATTACHED:
         return True
     text = next((str(text) for text in following.itertext() if text and not text.isspace()), "")
+    if _is_raised_link(following):  # as an attached one, but numbers of two references stay apart
+        return not (text.strip()[:1].isdigit() and "".join(map(str, child.itertext())).strip()[-1:].isdigit())
     return _CLOSING.match(text) is not None
+
+
+def _is_raised_link(element: Element) -> bool:
+    """Whether a link holds nothing before a superscript."""
+    return (
+        element.tag == "xref" and len(element) > 0 and element[0].tag == "sup" and not squeeze(element.text)
+    )
 
 
 def _raised_form(text: str, before: str) -> str:
@@ -386,6 +430,8 @@ def _raised_form(text: str, before: str) -> str:
         return text.translate(_SUPERSCRIPTS)
     if _CITATIONS.fullmatch(text):
         return text.translate(_DIGITS)
+    if _SET_APART.fullmatch(text):
+        return text
     is_flat = text.isalpha() and (before.isdigit() or before.isspace() or before in _OPENING)
     return text if is_flat or not any(map(str.isalnum, text)) else f"^{text}"
 

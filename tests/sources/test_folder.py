@@ -199,3 +199,20 @@ def test_real_articles_without_images(make_context: Context, bare: tuple[Path, i
     assert len({article.id for article in articles}) == count
     reasons = {item.reason for article in articles for item in article.media_problems}
     assert reasons == {"image_missing"} and not [article for article in articles if article.media]
+
+
+def test_files_that_hold_no_article_are_named(root: Path, make_context: Context) -> None:
+    whole = b"<article><front><article-meta><title-group><article-title>A</article-title></title-group>"
+    texts = {
+        "cut.xml": whole,  # damaged, and still an article
+        "page.xml": b"<html><body><p>Not here</p></body></html>",
+        "plain.nxml": b"hello",
+        "start.xml": b"<article><front>",
+        "set.xml": b"<pmc-articleset><article><body><p>A</p></body></article></pmc-articleset>",
+    }
+    for name, data in texts.items():
+        write(root / name, data)
+    context = make_context()
+    for name in texts:
+        assert isinstance(fetch(name, context), RawArticle)
+    assert context.others == ["page.xml", "plain.nxml", "start.xml"]

@@ -27,6 +27,7 @@ from curation.tasks.crosslingual_qa.records import ConceptPassage, Facet, Indexe
 from curation.tasks.crosslingual_qa.settings import Settings
 from curation.tasks.shared.bars import article_bar
 from curation.tasks.shared.case_facts import read_concepts
+from curation.tasks.shared.titles import title_in
 from curation.tasks.shared.words import word_count
 from schemas.article import Abstract, Article
 from schemas.benchmark import Document, Evidence
@@ -101,7 +102,7 @@ def build(
             if why is not None:
                 yield Drop(unit="abstract", id=name, article_id=source.id, reason=why[0], detail=why[1])
                 continue
-            yield from _document(source, name, abstract, keys)
+            yield from _document(source, article, name, abstract, keys)
             for item in specific(concepts, known, settings.max_family):
                 how = "about" if is_about(item) else "mention"
                 yield ConceptPassage(corpus_id=name, concept=item.concept, how=how)  # type: ignore[arg-type]
@@ -116,12 +117,12 @@ def _english(source: Source, article: Article) -> Iterator[tuple[str, Abstract]]
 
 
 def _document(
-    source: Source, name: str, abstract: Abstract, keys: tuple[str, ...]
+    source: Source, article: Article, name: str, abstract: Abstract, keys: tuple[str, ...]
 ) -> Iterator[Document | IndexedAbstract]:
     yield Document(
         id=name,
         task=NAME,
-        title=source.title,
+        title=title_in(ENGLISH, source, article),
         text=abstract.text,
         language=ENGLISH,
         article_id=source.id,

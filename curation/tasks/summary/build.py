@@ -20,6 +20,7 @@ from curation.extract.language import UNKNOWN, guess_language
 from curation.extract.sentences import sentence_spans
 from curation.tasks.shared.bars import article_bar
 from curation.tasks.shared.case_text import sketch
+from curation.tasks.shared.titles import title_in
 from curation.tasks.shared.words import word_count
 from curation.tasks.summary.abstract import released_abstract
 from curation.tasks.summary.bars import bars_of
@@ -183,7 +184,7 @@ def _document(material: _Material, number: int, abstract: Abstract, language: st
     return Document(
         id=abstract_id(source.id, number),
         task=NAME,
-        title=source.title,
+        title=title_in(language, source, material.article),
         text=text,
         language=language,
         article_id=source.id,

@@ -49,6 +49,7 @@ class Opened:
         connections: locators fetched at the same time.
         fingerprint: hash over a selection's sources where they can change without a trace, else ''.
         notes: what the user should be told of the selection, a line each.
+        found: what the user should be told of what was fetched just now, a line each.
     """
 
     locators: Sequence[str]
@@ -57,6 +58,7 @@ class Opened:
     connections: int = 1
     fingerprint: Callable[[Selection], str] = lambda selection: ""
     notes: tuple[str, ...] = ()
+    found: Callable[[], Sequence[str]] = tuple
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, ClassVar
 
@@ -21,7 +22,11 @@ from flows.crawl.selection import Selection
 from flows.engine.settings import Settings
 from schemas.article import SourceName
 from schemas.hashing import canonical_json, sha256_file, sha256_text
+from schemas.wording import counted
 from sources import folder
+
+_SHOWN = 5
+"""Files named of those that hold no article."""
 
 
 class FolderRequest(CrawlRequest):
@@ -56,7 +61,17 @@ class FolderRequest(CrawlRequest):
             fetch=lambda locator: folder.fetch(locator, context),
             root=str(root),
             fingerprint=fingerprint,
+            found=lambda: told(context.others),
         )
+
+
+def told(others: Sequence[str]) -> list[str]:
+    """A line on the files that hold no JATS article, with the first few by name; none where all do."""
+    if not others:
+        return []
+    names = ", ".join(sorted(others)[:_SHOWN]) + (", …" if len(others) > _SHOWN else "")
+    verb = "holds" if len(others) == 1 else "hold"
+    return [f"{counted(len(others), 'file')} {verb} no JATS article and will be left out at extract: {names}"]
 
 
 def fingerprint(selection: Selection) -> str:

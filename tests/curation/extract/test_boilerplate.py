@@ -142,6 +142,11 @@ def test_a_subsection_of_boilerplate_is_boilerplate_and_a_type_counts_without_a_
             "This work was supported by a grant of the state.",
             "This work was supported by a grant of the state.",
         ),
+        (
+            "All procedures were approved by the Animal Care and Use Committee of the college.",
+            "All procedures were approved by the Animal Care and Use Committ"[:60],
+        ),
+        ("The protocol was reviewed by the local IACUC.", "The protocol was reviewed by the local IACUC."),
         ("A consent form will be signed by both.", "A consent form will be signed by both."),
         (
             "The trial was prospectively registered at UMIN.",
@@ -169,6 +174,7 @@ def test_a_paragraph_under_another_title(text: str, said: str) -> None:
         "After giving written informed consent, the patient received 3 mg/kg of the antibody.",
         "PCR was performed as described. PS: performance status.",
         "Data of 30 patients were available. We acknowledge that the number is small.",
+        "Animal care was poor where no committee met.",
         "Funding of clinics fell: in 2019 every third had closed.",
         "Support: a stent was placed.",
         "",

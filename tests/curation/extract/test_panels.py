@@ -31,6 +31,18 @@ def panels(caption: str, emphasis: tuple[Emphasis, ...] = ()) -> list[tuple[str,
         ("Scans. (A–C) CT. (D) MRI.", [(letter, "(A–C) CT.") for letter in "ABC"] + [("D", "(D) MRI.")]),
         ("Axial CT (A) and coronal MRI (B).", [("A", "Axial CT (A)"), ("B", "and coronal MRI (B)")]),
         ("Time in arm A (2A) and arm B (2B).", [("A", "Time in arm A (2A)"), ("B", "and arm B (2B)")]),
+        (
+            "(A) Size. (B) Weight of panel A. (A–B) Data are means, *p < 0.05.",
+            [("A", "(A) Size."), ("B", "(B) Weight of panel A.")],
+        ),
+        (
+            "(A) Size. (B) Weight. (A, B) Data are means.",
+            [("A", "(A) Size."), ("B", "(B) Weight.")],
+        ),
+        (
+            "(A) Size. (B) Weight at T1 to T3.BMI, Body Mass Index; FE, Fuzzy Entropy.",
+            [("A", "(A) Size."), ("B", "(B) Weight at T1 to T3.")],
+        ),
         ("Left: before. Right: after.", [("left", "Left: before."), ("right", "Right: after.")]),
         (
             "Upper left, CT. Lower left, MRI.",

@@ -61,6 +61,31 @@ def test_captions_tell_group_and_leaf(caption: str, group: str, leaf: str) -> No
     assert row.evidence and row.evidence[0].place == "caption"
 
 
+@pytest.mark.parametrize(
+    ("caption", "groups"),
+    [
+        (
+            "Study design and procedure. (A) Days of training. (B) Electrocardiography (ECG) features"
+            " extraction with wavelets. (C) Model development from ECG features.",
+            {"diagram"},
+        ),
+        (
+            "Procedure of feature extraction and model building. (A) MRI acquisition and segmentation of"
+            " the hippocampus. (B) Model training with the features of MRI.",
+            {"diagram"},
+        ),
+        ("Workflow of the trial. (A) Recruitment. (B) CT reading by two raters.", {"diagram"}),
+        ("Pipeline. (A) Axial CT images of the chest. (B) Network layers.", {"radiology"}),
+        ("Overview of the case. (A) Chest CT shows a mass. (B) Biopsy of the mass (H&E).", {"radiology"}),
+    ],
+)
+def test_panels_of_a_drawn_procedure_show_only_what_they_head(caption: str, groups: set[str]) -> None:
+    starts = [caption.index(letter) for letter in ("(A)", "(B)", "(C)") if letter in caption]
+    rows = modality.labels("a#F1", "a", caption, (), (), starts)
+    found = {row.parent or row.value for row in rows}
+    assert groups <= found and (groups != {"diagram"} or found == groups)
+
+
 def test_the_group_stands_alone_where_no_leaf_is_told() -> None:
     (row,) = labels("Scatter plot of age and weight, error bars omitted.")
     assert (row.parent, row.value) == ("", "chart")

@@ -4,8 +4,9 @@ import pytest
 
 from curation.labels import topic
 from curation.labels.concepts import Named
-from curation.labels.texts import Texts
+from curation.labels.texts import Texts, texts_of
 from curation.labels.topic import TopicFacet
+from schemas.article import Article, Licence
 from schemas.label import Label
 
 
@@ -58,6 +59,29 @@ def test_a_journal_decides_for_an_article_that_says_little() -> None:
         "specialty.urology.field",
         "journal",
     )
+
+
+@pytest.mark.parametrize(
+    ("journal", "specialty"),
+    [
+        ("Jornal de Pneumologia", "pulmonology"),
+        ("Neumología Clínica", "pulmonology"),
+        ("Folia Kardiologica", "cardiology"),
+        ("Journal of Electrocardiology", "cardiology"),
+        ("Psiquiatría Hoy", "psychiatry"),
+        ("Der Chirurg", "surgery"),
+        ("Cirugía y Práctica", "surgery"),
+        ("Cadernos de Oftalmologia", "ophthalmology"),
+        ("Archives de Pédiatrie", "paediatrics"),
+        ("Acta Ortopédica", "orthopaedics"),
+    ],
+)
+def test_a_journal_states_its_specialty_in_other_languages(journal: str, specialty: str) -> None:
+    article = Article(
+        id="a", source="folder", language="und", title="Numbers of a year", journal=journal,
+        licence=Licence(spdx="CC0-1.0", evidence="x"), raw_sha256="0" * 64,
+    )  # fmt: skip
+    assert labels("specialty", texts_of(article))[0].value == specialty
 
 
 def test_an_organ_leads_before_a_discipline() -> None:

@@ -76,6 +76,20 @@ def test_the_lot_says_who_has_the_article(tmp_path: Path) -> None:
     assert all("by lot" in drop.detail for drop in outcome.drops)
 
 
+def test_a_drop_says_who_has_an_article_that_was_lost_after_the_lot(tmp_path: Path) -> None:
+    made = world(12, (1, 12))
+    items = (*made.items, *(Item("case_study", f"c{number}", article(number)) for number in range(12)))
+    outcome = run(tmp_path / "w", replace(made, items=items), tasks=(*BOTH, "case_study"))
+    held = owners(outcome)
+    told = [drop for drop in outcome.drops if "by lot" in drop.detail]
+    assert told and "case_study" in held.values()
+    for drop in told:
+        winner = drop.detail.split(" goes to ")[1].split()[0]
+        owner = held[int(drop.id.split("-")[1][1:])]
+        assert drop.detail.endswith("by lot" if winner == owner else f"by lot; its query went to {owner}")
+    assert any(drop.detail.endswith("went to case_study") for drop in told)
+
+
 def test_what_is_published_is_drawn_no_more(tmp_path: Path) -> None:
     first = run(tmp_path / "w", world(12), tasks=BOTH)
     more = replace(world(40), labels=())

@@ -11,7 +11,8 @@ import pytest
 
 from curation.tasks.crosslingual_qa.abstracts import headings
 from curation.tasks.crosslingual_qa.asked_sql import BY_QUALIFIER
-from schemas.article import Abstract, Article, Licence, RawArticle
+from curation.tasks.shared.titles import title_in
+from schemas.article import Abstract, Article, Licence, RawArticle, Translated
 from schemas.concept import DocumentConcept
 from schemas.extracted import Source
 from schemas.hashing import sha256_bytes
@@ -192,3 +193,28 @@ def test_passages_are_documents_unless_abstracts_are(vocabulary: dict[str, Path]
     plain = run(vocabulary, tmp_path, given())
     assert not any("#abstract" in item.id for item in plain["documents"] if not item.id.endswith("-en"))
     assert plain["indexed"] == [] and not [item for item in plain["drops"] if item.unit == "abstract"]
+
+
+@pytest.mark.parametrize(
+    ("flags", "stated", "language", "title"),
+    [
+        ((), "pt", "pt-BR", "Febre"),
+        ((), "pt", "en", "Fever"),
+        ((), "pt", "de", "Febre"),
+        ((), "pt", "und", "Febre"),
+        (("title_translated",), "pt", "en", "Febre"),  # the own title is PubMed's English one
+    ],
+)
+def test_titles_in_the_language_of_the_document(
+    flags: tuple[str, ...], stated: str, language: str, title: str
+) -> None:
+    common: dict[str, Any] = {
+        "id": "a",
+        "title": "Febre",
+        "licence": Licence(spdx="CC0-1.0", evidence="x"),
+        "raw_sha256": "0" * 64,
+    }
+    source = Source(language=stated, **common)
+    others = (Translated(language="en", text="Fever"),)
+    article = Article(source="pmc", language=stated, flags=flags, translated_titles=others, **common)
+    assert title_in(language, source, article) == title

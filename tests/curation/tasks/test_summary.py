@@ -9,6 +9,7 @@ import pytest
 from curation.extract.neutralise import restore
 from curation.tasks.summary.build import OWN_ABSTRACT
 from curation.tasks.summary.task import TASK
+from schemas.article import Translated
 from schemas.benchmark import Excluded, Qrel
 from schemas.hashing import sha256_text
 from schemas.ids import abstract_id
@@ -20,6 +21,7 @@ from tests.curation.tasks.summary_corpus import (
     NC,
     PICTURED,
     POSITIVE,
+    abstract,
     figured,
     merged,
     per_article,
@@ -106,6 +108,21 @@ def test_facets_come_from_labels_and_cases(found: dict[str, list[Any]]) -> None:
         "case-report",
         "pmc:PMC1.1#case1",
     )
+
+
+def test_an_abstract_stands_under_the_title_in_its_language() -> None:
+    titles = (Translated(language="en-GB", text="Pale rooms"), Translated(language="es", text="Salas"))
+    given = report(
+        2,
+        language="pt",
+        title="Salas claras",
+        translated_titles=titles,
+        abstracts=(abstract("2", "pt"), abstract("2 en", "en"), abstract("2 fr", "fr")),
+    )
+    rows = merged(per_article([given])[0])["documents"]
+    assert {row.language: row.title for row in rows} == {
+        "pt": "Salas claras", "en": "Pale rooms", "fr": "Salas claras",
+    }  # fmt: skip
 
 
 def test_hard_pool_of_case_reports_shares_topics_and_holds_nothing_judged(

@@ -13,6 +13,7 @@ import pytest
 from flows.crawl.fetch import crawl_shard, finished, identity, shard_params
 from flows.crawl.repositories import request_type
 from flows.crawl.repositories.base import CrawlRequest, Opening
+from flows.crawl.repositories.folder import told
 from flows.crawl.selection import select, selections
 from flows.engine.progress import SilentReporter
 from flows.engine.settings import Settings, load_settings
@@ -337,3 +338,12 @@ def test_an_image_that_did_not_come_whole_is_asked_for_again(workspace: Workspac
         assert [item.name for item in row.media] == ["a.jpg"] and not row.media_problems
         crawl("pmc", ids)
     assert crawl.made == 2, "what came whole is not asked for again"
+
+
+def test_a_crawl_names_the_files_of_a_folder_that_are_no_articles() -> None:
+    assert told([]) == []
+    assert told(["b.xml"]) == ["1 file holds no JATS article and will be left out at extract: b.xml"]
+    many = [f"{number}.xml" for number in range(7, 0, -1)]
+    (line,) = told(many)
+    assert line.startswith("7 files hold no JATS article")
+    assert line.endswith(": 1.xml, 2.xml, 3.xml, 4.xml, 5.xml, …")

@@ -11,7 +11,7 @@ import pytest
 from flows.engine.runs import Run, recorded, runs_of
 from flows.engine.workspace import Workspace
 from flows.inspect import run_page
-from flows.inspect.running import due
+from flows.inspect.running import datasets_of, due
 from flows.inspect.status import describe, status
 from flows.schedules import SCHEDULED, Planned, planned
 from flows.specs import read_dataset
@@ -95,6 +95,18 @@ def test_status_tells_what_runs_failed_and_is_due(workspace: Workspace, spec: Pa
     )
     assert found["disk"]["free"] > 0 and "disk: " in text and "scheduled next" in text
     json.dumps(found)
+
+
+def test_datasets_of_a_workspace_are_those_it_has_runs_or_releases_of(workspace: Workspace) -> None:
+    assert datasets_of(workspace) == set()
+    with recorded(workspace, "crawl"):
+        pass
+    with recorded(workspace, "nightly", dataset="set"):
+        pass
+    release = workspace.releases / "other" / "1.0.0" / "qa"
+    release.mkdir(parents=True)
+    (release / "release.json").write_text("{}", "utf-8")
+    assert datasets_of(workspace) == {"set", "other"}
 
 
 def test_a_flow_that_nobody_serves_is_late(workspace: Workspace, spec: Path) -> None:

@@ -122,7 +122,7 @@ def test_floats_inside_a_paragraph_leave_its_text(read: Reader) -> None:
         "<disp-formula>E = mc</disp-formula>Where E.<boxed-text><p>Aside.</p></boxed-text>"
         "<supplementary-material><caption><p>Click here.</p></caption></supplementary-material></p>"
     )
-    assert texts(got) == [("paragraph", "Before after. [formula] Where E."), ("boxed", "Aside.")]
+    assert texts(got) == [("paragraph", "Before after. E = mc Where E."), ("boxed", "Aside.")]
     assert [(figure.id, figure.passage) for figure in got.figures] == [("pmc:PMC123.1#F1", "pmc:PMC123.1#p1")]
 
 
@@ -138,3 +138,25 @@ def test_html_pasted_as_text_is_not_running_text(read: Reader) -> None:
 
 def test_unknown_containers_are_read_through(read: Reader) -> None:
     assert texts(read("<publisher-block><p>Kept.</p></publisher-block>")) == [("paragraph", "Kept.")]
+
+
+FORMULA = "<disp-formula id='E1'><label>(1)</label><tex-math>f = {}</tex-math></disp-formula>"
+
+
+def test_a_formula_between_paragraphs_belongs_to_the_sentence_around_it(read: Reader) -> None:
+    link = "<xref ref-type='bibr' rid='R1'>[1]</xref>"
+    got = read(
+        f"<sec><title>Methods</title><p>The rate is</p>{FORMULA.format(1)}<p>where f is as in {link}.</p>"
+        f"<p>It is also:</p><p>{FORMULA.format(2)}</p>{FORMULA.format(3)}<p>Other words.</p>"
+        f"{FORMULA.format(4)}</sec><sec><title>Alone</title>{FORMULA.format(5)}<p>follows nothing.</p></sec>"
+    )
+    assert [passage.text for passage in got.passages] == [
+        "The rate is f = 1 where f is as in [1].",
+        "It is also: f = 2 f = 3",
+        "Other words.",
+        "follows nothing.",
+    ]
+    first = got.passages[0]
+    assert [first.text[xref.start : xref.end] for xref in first.xrefs] == ["[1]"]
+    assert first.text_sha256 == sha256_text(first.text)
+    assert [passage.id[-2:] for passage in got.passages] == ["p1", "p2", "p3", "p4"]

@@ -116,8 +116,8 @@ def test_keywords_by_language_and_type_abbreviations_apart(read: Reader) -> None
     )
     assert [(group.language, group.type, group.terms) for group in got.keywords] == [
         ("pt", "", ("Gota", "E. coli")),
-        ("und", "research-organism", ("Mouse",)),
-        ("und", "", ("bone pain",)),
+        ("en", "research-organism", ("Mouse",)),
+        ("en", "", ("bone pain",)),
     ]
     assert got.abbreviations == ("CT = computed tomography", "MRI = magnetic resonance imaging")
 
@@ -134,7 +134,7 @@ def test_keywords_that_newer_files_hold_in_the_abstract(read: Reader) -> None:
     )
     assert [abstract.text for abstract in got.abstracts] == ["Aim\nTo see: why.", "Ver."]
     assert [(group.language, group.terms) for group in got.keywords] == [
-        ("und", ("gout", "uric acid", "PD-1")),
+        ("en", ("gout", "uric acid", "PD-1")),
         ("pt", ("gota", "ácido úrico, sérico")),
     ]
 
@@ -217,3 +217,21 @@ def test_authors_are_named_in_order_and_editors_are_not_authors(read: Reader) ->
     )
     assert got.authors == ("Diaz Ana M", "Roe J Jr", "Sato", "The Trial Group", "Lee K")
     assert read().authors == ()
+
+
+def test_the_year_of_the_copyright_serves_where_no_date_is_given(read: Reader) -> None:
+    copyright = "<permissions><copyright-year>2024</copyright-year></permissions>"
+    assert read(meta=copyright).year == 2024
+    assert read(meta=f"<pub-date><year>2025</year></pub-date>{copyright}").year == 2025
+    assert read(meta="<permissions><copyright-year>MMXX</copyright-year></permissions>").year is None
+
+
+def test_keywords_without_a_language_are_in_the_articles(read: Reader) -> None:
+    group = "<kwd-group{}><kwd>{}</kwd></kwd-group>".format
+    typed, other = " kwd-group-type='author'", " kwd-group-type='mesh'"
+    got = read(meta=group(typed, "lung") + group(other, "Lung") + group(" xml:lang='es'", "pulmón"))
+    assert [(one.language, one.terms) for one in got.keywords] == [
+        ("en", ("lung",)), ("en", ("Lung",)), ("es", ("pulmón",)),
+    ]  # fmt: skip
+    got = read(meta=group("", "lung") + group("", "pulmón"))
+    assert [one.language for one in got.keywords] == ["und", "und"]

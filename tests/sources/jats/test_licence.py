@@ -202,3 +202,11 @@ def test_a_figure_has_its_own_licence(read: Reader) -> None:
         "© 2007 A Publisher. All rights reserved.",
     )
     assert (second.licence, second.rights, got.licence.spdx) == (None, "", "CC-BY-4.0")
+
+
+def test_an_address_and_the_words_behind_it_are_parted(read: Reader) -> None:
+    got = read(
+        meta="<permissions><license><ali:license_ref>https://creativecommons.org/licenses/by/4.0/"
+        "</ali:license_ref><license-p>This is open.</license-p></license></permissions>"
+    )
+    assert got.licence.statement == "https://creativecommons.org/licenses/by/4.0/ This is open."

@@ -285,3 +285,78 @@ def test_offsets_re_extract_whatever_the_nesting(inner: str) -> None:
     for mark in caption.emphasis():
         assert 0 <= mark.start < mark.end <= len(caption.text)
         assert not caption.text[mark.start].isspace() and not caption.text[mark.end - 1].isspace()
+
+
+RAISED_IN_CAPTIONS = [
+    (
+        "<italic>Abc1</italic>\n<sup>\n<italic>fl/fl</italic>\n</sup> mice",
+        "Abc1^fl/fl mice",
+        ["Abc1", "^fl/fl"],
+    ),
+    ("<italic>Abc1</italic><sup><italic>fl/fl</italic></sup>", "Abc1^fl/fl", ["Abc1", "^fl/fl"]),
+    ("CD4<sup><bold>+</bold></sup> and Nab<sup><bold>TM</bold></sup>", "CD4⁺ and Nab™", ["⁺", "™"]),
+]
+
+
+@pytest.mark.parametrize(("inner", "text", "marked"), RAISED_IN_CAPTIONS)
+def test_what_is_raised_is_so_in_captions_as_in_paragraphs(inner: str, text: str, marked: list[str]) -> None:
+    assert running_text(node(inner)).text == text
+    flow = caption_text([node(inner)])
+    assert flow.text == text
+    inside = {text[part.start : part.end].lstrip("^") for part in flow.emphasis()}
+    assert inside == {part.lstrip("^") for part in marked}
+
+
+LINK = "<xref ref-type='bibr' rid='R'>{}</xref>"
+
+
+@pytest.mark.parametrize(
+    ("inner", "text"),
+    [
+        (f"seen<sup>({LINK.format(1)}, {LINK.format(24)})</sup>.", "seen⁽¹, ²⁴⁾."),
+        (f"seen<sup>({LINK.format(25)})</sup>.", "seen⁽²⁵⁾."),
+        ("seen<sup>(3,6)</sup>.", "seen⁽³,⁶⁾."),
+        (f"seen <sup>( {LINK.format(7)} )</sup>.", "seen ⁽⁷⁾."),
+        (f"seen<sup>[{LINK.format(1)},{LINK.format(2)}]</sup>, <sup>[3]</sup>", "seen[1,2], [3]"),
+        ("seen <sup>(<xref ref-type='fig' rid='F'>Figure 1</xref>)</sup>.", "seen (Figure 1)."),
+        (
+            "tumour.<xref ref-type='bibr' rid='R'>\n<sup>8</sup>\n</xref>\n<sup>,</sup>\n"
+            "<xref ref-type='fn' rid='N'>\n<sup>a</sup>\n</xref> They",
+            "tumour.⁸,^a They",
+        ),
+        (
+            "of<xref ref-type='bibr' rid='R'><sup>8</sup></xref>\n"
+            "<xref ref-type='bibr' rid='S'><sup>9</sup></xref>",
+            "of⁸ ⁹",
+        ),
+    ],
+)
+def test_raised_references_have_one_style(inner: str, text: str) -> None:
+    flow = running_text(node(inner))
+    assert flow.text == text
+    for xref in flow.xrefs():
+        assert text[xref.start : xref.end].strip("⁽⁾ ") == text[xref.start : xref.end]
+
+
+FRACTION = (
+    "<mml:math alttext='x'><mml:mi>f</mml:mi><mml:mo>=</mml:mo><mml:mn>2</mml:mn><mml:mo>\u2062</mml:mo>"
+    "<mml:mi>g</mml:mi></mml:math>"
+)
+
+
+@pytest.mark.parametrize(
+    ("inner", "text"),
+    [
+        (f"is <disp-formula><label>(1)</label>{FRACTION}</disp-formula> where", "is f = 2g where"),
+        ("is <disp-formula><label>(1)</label>E = mc</disp-formula> where", "is E = mc where"),
+        ("is <disp-formula><graphic/></disp-formula> where", "is [formula] where"),
+        ("is <disp-formula>V<graphic/>=<graphic/></disp-formula> where", "is [formula] where"),
+        (
+            "is <disp-formula-group><disp-formula>a</disp-formula><disp-formula>b</disp-formula>"
+            "</disp-formula-group> where",
+            "is a; b where",
+        ),
+    ],
+)
+def test_a_displayed_formula_is_part_of_its_sentence(inner: str, text: str) -> None:
+    assert running_text(node(inner)).text == text

@@ -1,0 +1,28 @@
+"""The title of a document in its own language, where an article states one."""
+
+from __future__ import annotations
+
+from schemas.article import Article
+from schemas.extracted import Source
+
+
+def title_in(language: str, source: Source, article: Article) -> str:
+    """The article's title in a language, its own where there is none in that one.
+
+    Args:
+        language: BCP-47 of the document; 'und' takes the article's own title.
+        source: the article as tasks see it.
+        article: as parsed, for its translated titles.
+    """
+    # PubMed's title is an English translation where the record has the vernacular one beside it.
+    own = "en" if "title_translated" in article.flags else article.language
+    wanted = _primary(language)
+    if wanted in ("", "und", _primary(own)):
+        return source.title
+    return next(
+        (item.text for item in article.translated_titles if _primary(item.language) == wanted), source.title
+    )
+
+
+def _primary(language: str) -> str:
+    return language.lower().partition("-")[0]
