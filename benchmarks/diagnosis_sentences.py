@@ -91,7 +91,7 @@ EVIDENCE = (
 )
 """What speaks for a disease, as curation.cases.diagnosis_choice reads it."""
 TITLES = 100
-"""For the title's disease: half of the titles learned from were written to hide it, more than among reports."""
+"""For the title's disease: half of the titles learned from hide it by design, more than among reports."""
 FOLDS, STEPS, RATE = 8, 400, 0.4
 SETS = frozenset("BCD")
 """Written articles the points of sentences are learned from; with all of them abstracts were read worse."""
@@ -263,7 +263,7 @@ def learned(cases: Sequence[Marked]) -> Array:
         likelihood = np.logaddexp(0, odds).sum() - is_stated @ odds
         return float(likelihood + 0.5 * pull @ (weights - trust) ** 2)
 
-    weights = trust.copy()
+    weights: Array = trust.copy()
     for _ in range(30):
         chance = 1 / (1 + np.exp(-np.clip(features @ weights, -40, 40)))
         slope = features.T @ (chance - is_stated) + pull * (weights - trust)

@@ -158,8 +158,8 @@ def _phrases(
     for words in (*filter(is_disease, rest.keywords), *presented(rest.text)):
         yield words, words
     for side, named in (pair for pairs in objects for pair in pairs):
-        words = named.rpartition(",")[2] if side == "before" else named
-        words = _ENDS.split(words.strip(" ,.:;"))[0].strip(" ,") if side == "after" else words
+        words = (named.rpartition(",")[2] if side == "before" else named).strip(" ,.:;")
+        words = _ENDS.split(words)[0].strip(" ,") if side == "after" else words
         if is_disease(words) or _ACRONYM.search(words):
             yield words, words
 
@@ -185,9 +185,7 @@ def _stated(
 ) -> dict[str, float]:
     """How a case states a disease, and where it names it."""
     stating = [
-        at
-        for at, pairs in enumerate(objects)
-        if any(topic.agreement(named) == _NAMES for _, named in pairs)
+        at for at, pairs in enumerate(objects) if any(topic.agreement(named) == _NAMES for _, named in pairs)
     ]
     named = [at for at, text in enumerate(said) if topic.agreement(text) == _NAMES]
     found = set[str]().union(*(read[at] for at in stating))

@@ -1,0 +1,85 @@
+"""What a case is taken to be about, among the diseases its report names."""
+
+from __future__ import annotations
+
+import pytest
+
+from curation.cases.diagnosis import select
+from curation.cases.diagnosis_choice import Rest, best, candidates, rest_of
+from curation.cases.diagnosis_topic import topic_of
+from tests.curation.cases.stories import report
+
+CAME = "A 40-year-old man came with fever and weight loss."
+FIRST = "Sarcoidosis was diagnosed, and prednisolone was given without effect."
+THEN = "Culture of the sputum grew acid-fast bacilli."
+MADE = "A diagnosis of pulmonary tuberculosis was made."
+HOME = "The tuberculosis healed, and he went home."
+TOLD = (CAME, FIRST, THEN, MADE, HOME)
+DISCUSSED = ("Tuberculosis is common.", "Sarcoidosis may look alike.", "Tuberculosis was found late.")
+
+
+@pytest.mark.parametrize(
+    ("title", "disease"),
+    [
+        ("A long fever", "tuberculosis"),
+        ("Fever that did not yield: not every granuloma is sarcoidosis", "tuberculosis"),
+        ("Tuberculosis misdiagnosed as sarcoidosis", "tuberculosis"),
+        ("An unusual cause of weight loss", "tuberculosis"),
+    ],
+)
+def test_a_case_is_about_what_it_comes_to(title: str, disease: str) -> None:
+    topic = Rest(title=title, discussion=DISCUSSED).topic(TOLD)
+    assert topic.agreement(disease) == 2
+    assert topic.agreement("sarcoidosis") < 2
+
+
+def test_the_first_error_is_no_statement_of_the_diagnosis() -> None:
+    rest = Rest(title="Fever that did not yield: is it sarcoidosis?", discussion=DISCUSSED)
+    chosen = [TOLD[at] for at, _ in select(TOLD, rest.topic(TOLD))]
+    assert MADE in chosen
+    assert FIRST not in chosen
+
+
+def test_the_titles_disease_stands_where_the_case_names_no_other() -> None:
+    told = (CAME, "Biopsy showed gout of the knee.", HOME.replace("tuberculosis", "gout"))
+    assert Rest(title="Gout of the knee in a baker").topic(told).agreement("gout") == 2
+
+
+def test_what_the_report_says_it_presents_is_a_candidate() -> None:
+    rest = Rest(title="A baker in pain", text="We report a case of scurvy in a baker.")
+    assert rest.topic(["He was pale.", "The scurvy was treated."]).agreement("scurvy") == 2
+
+
+def test_a_keyword_is_a_candidate() -> None:
+    rest = Rest(title="A baker in pain", keywords=("pain", "scurvy"))
+    assert rest.topic(["He was pale.", "The scurvy was treated."]).agreement("scurvy") == 2
+
+
+def test_an_acronym_that_is_stated_is_a_candidate() -> None:
+    told = [CAME, "Finally, he was diagnosed as a case of CEP.", "The CEP was treated."]
+    topic = Rest(title="A baker in pain").topic(told)
+    assert topic.agreement("CEP") == 2
+    assert [at for at, _ in select(told, topic)] == [1]
+
+
+def test_a_title_that_names_nothing_is_the_topic_of_a_case_that_names_nothing() -> None:
+    assert Rest(title="A long illness").topic(["He was pale."]) == topic_of("A long illness")
+    assert best([], {}) is None
+
+
+def test_evidence_counts_from_0_to_1() -> None:
+    rest = Rest(title="Tuberculosis or sarcoidosis?", abstract=DISCUSSED, discussion=DISCUSSED)
+    made = list(candidates(TOLD, rest))
+    assert len(made) > 1
+    for name, value in (pair for item in made for pair in item.evidence.items()):
+        assert -1 <= value <= 1, name
+    assert max(item.evidence["discussed"] for item in made) == 1.0
+
+
+def test_sentences_of_the_cases_are_not_read_as_discussion() -> None:
+    article = report([("", [f"{CAME} {MADE}", "Gout is rare."])])
+    passages = [(passage.id, passage.text) for passage in article.passages]
+    told = {passages[0][0]: [(0, len(passages[0][1]))]}
+    rest = rest_of("Fever", (), article, passages, told)
+    assert list(rest.discussion) == ["Gout is rare."]
+    assert CAME in rest.text
