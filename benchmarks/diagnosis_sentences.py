@@ -299,9 +299,9 @@ def choices(story: Story) -> Choice | None:
 
 def weighed(made: Sequence[Choice]) -> dict[str, int]:
     """Hundredths of log odds per kind of evidence: steps up the slope of the conditional likelihood."""
-    weights = np.zeros(len(EVIDENCE))
+    weights: Array = np.zeros(len(EVIDENCE))
     for _ in range(STEPS):
-        slope = -weights
+        slope: Array = -weights
         for one in made:
             odds = one.evidence @ weights
             chance = np.exp(odds - odds.max())
