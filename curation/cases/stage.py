@@ -245,7 +245,7 @@ def _reports(
 
 CASES = RecordStage(
     name="cases",
-    version=13,
+    version=14,
     inputs=(
         Input("parse.articles", Article, by="id"),
         Input("extract.sources", Source, by="id"),

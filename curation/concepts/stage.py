@@ -141,7 +141,7 @@ def ground_question(
 _PARAMS = {"backend": "native", "overlaps": False}
 GROUND = RecordStage(
     name="ground",
-    version=10,
+    version=11,
     inputs=(
         Input("extract.sources", Source, by="id"),
         Input("parse.articles", Article, by="id"),
@@ -159,7 +159,7 @@ GROUND = RecordStage(
 )
 GROUND_QUESTIONS = RecordStage(
     name="ground_questions",
-    version=9,
+    version=10,
     inputs=(Input("questions.questions", Question, by="id"),),
     outputs=(Table("mentions", Mention, ("text_id", "start", "end", "concept")),),
     process=ground_question,
@@ -170,6 +170,6 @@ GROUND_QUESTIONS = RecordStage(
 GROUND_EXERCISES = replace(
     GROUND_QUESTIONS,
     name="ground_exercises",
-    version=7,
+    version=8,
     inputs=(Input("exercises.questions", Question, by="id"),),
 )

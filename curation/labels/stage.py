@@ -213,7 +213,7 @@ def _record_ids(
 
 LABELS = RecordStage(
     name="labels",
-    version=7,
+    version=8,
     inputs=(
         Input("parse.articles", Article, by="id"),
         Input("extract.figures", Figure, by="article_id"),

@@ -35,7 +35,7 @@ from schemas.image import FigureImage
 from schemas.label import RecordLabels
 from schemas.stages import Drop, SetAccount, SetStage, Sql
 
-VERSION = 6
+VERSION = 7
 _MILLION = 1_000_000
 
 _KEYS = """

@@ -227,7 +227,7 @@ def _abstract_ids(
 
 ABSTRACTS = RecordStage(
     name=f"{NAME}_abstracts",
-    version=3,
+    version=4,
     inputs=(
         Input("extract.sources", Source, by="id"),
         Input("parse.articles", Article, by="id"),
