@@ -125,7 +125,7 @@ def best(named: Sequence[Candidate], points: Mapping[str, int]) -> Candidate | N
 
 
 def candidates(sentences: Sequence[str], rest: Rest) -> Iterator[Candidate]:
-    """The diseases a case may be about, with what speaks for each.
+    """The diseases a case names and may be about, with what speaks for each.
 
     Args:
         sentences: of the case, in order.
@@ -138,14 +138,15 @@ def candidates(sentences: Sequence[str], rest: Rest) -> Iterator[Candidate]:
     made: dict[tuple[frozenset[str], ...], Candidate] = {}
     for phrase, words in _phrases(rest, objects, title):
         topic = topic_of(words)
-        if topic.is_known or topic.acronyms:
+        if topic.is_known or topic.acronyms or (not phrase and len(topic.stems) > 1):
             made.setdefault((topic.diseases, topic.kinds, topic.stems), Candidate(phrase, topic))
     for item in made.values():
         item.evidence["title's"] = float(not item.phrase)
         item.evidence |= _spoken(item.topic, rest, title)
         item.evidence |= _stated(item.topic, read, objects, said)
-    most = max((item.evidence["discussed"] for item in made.values()), default=0.0)
-    for item in made.values():
+    told = [item for item in made.values() if item.evidence["often"] or item.evidence["stated"]]
+    most = max((item.evidence["discussed"] for item in told), default=0.0)
+    for item in told:
         item.evidence["discussed"] /= most or 1.0
         yield item
 
