@@ -87,7 +87,13 @@ def test_a_long_form_that_only_ends_in_a_concept_counts_less() -> None:
         ("ovixazine, talamide, fever (OTF)", "en", False),  # one of several
         ("cough and fever (CF)", "en", False),
         ("cough/fever (CF)", "en", False),
-        ("odd kidney disease (OKD)", "en", True),
+        ("acute kidney disease (AKD)", "en", True),
+        ("high-grade polar kidney disease (HPKD)", "en", False),
+        ("tallow-related kidney disease (TRKD)", "en", True),
+        ("polar kidney disease (PKD)", "en", True),
+        ("ion beam kidney disease (IBKD)", "en", False),  # may be another thing
+        ("animal kidney disease (AKD)", "en", False),
+        ("tallow kidney disease (TKD)", "sv", True),
         ("non-odd kidney disease (NKD)", "en", False),
         ("late unusual polar kidney disease (LUPKD)", "en", False),  # says too little of it
         ("odd fever (OF)", "en", False),
