@@ -28,18 +28,37 @@ _PREPOSITIONS = frozenset(
 _DETERMINED = re.compile(
     r" (?:an?|the|his|her|its|their|our|this|these|those|no|any|some)(?= )", re.IGNORECASE
 )
+_OBJECT = re.compile(
+    r" (?:an?|the|his|her|its|their|our|this|these|those|no|any|some|both|all|most|many|more|only|about"
+    r"|around|approximately|nearly|almost|up to|one|two|three|each|every|\d[\d.,–-]*%?)(?= )",
+    re.IGNORECASE,
+)
+_VERBS = re.compile(
+    r"(?:affect|bear|complement|drive|face|mask|mirror|drain|stem|head|arm|back|seal|house|school|shape|shock|target"
+    r"|cause|age|exercise|project|object|clone|pilot|ally|frame|load|bridge|harbo(?:u)?r|plant|model|wound|screen|mark"
+    r"|rule|study|test|lead|force|fuel|power|position|label|book|chart|map|ground|stress|experience)s?|catalyses",
+)
+"""Words that are verbs as often as names of things."""
+_SPECIES = re.compile(
+    r"(?:[\w,;] |\()([A-Z][a-z]+) (?!(?:calcium|magnesium|sodium|potassium|lithium|serum|medium|spectrum"
+    r"|status|virus|versus|plus|thus|focus|nucleus|fetus|uterus|thymus|humerus|thrombus|mellitus|insipidus"
+    r"|erythematosus|planus|nodosum|migrans|nigricans|obliterans|acuminata|herpeticum)\b)"
+    r"[a-z]{3,}(?:us|um|ae|ii|ensis|ana|ata|ica|ina|oides|ans|aris)\b"
+)
+"""Genus and species amid a sentence; the second word is none of those that end so elsewhere."""
 _PEOPLE = frozenset({"origin", "descent", "ancestry", "ethnicity"})
 _LONGEST, _SHORTEST_PARTICIPLE = 40, 3
 
 
-def drop_doubtful(text: str, spans: Spans, base: int, notions: int) -> None:
+def drop_doubtful(text: str, spans: Spans, base: int, notions: int | None, kinds: frozenset[int]) -> None:
     """Forget such spans.
 
     Args:
         text: any text.
         spans: its spans, which count from `base`; changed in place.
         base: where the text begins.
-        notions: number of the semantic group of concepts and documents ("exhibit", "outline"); -1 for none.
+        notions: number of the semantic group of concepts and documents ("exhibit", "outline"); None for other languages.
+        kinds: numbers of the semantic groups of diseases and parts of the body.
     """
     if _BRACKET.search(text) is not None:
         _close_brackets(text, spans, base)
@@ -51,9 +70,12 @@ def drop_doubtful(text: str, spans: Spans, base: int, notions: int) -> None:
             spans.pop((word.start() + base, word.end() + base), None)
     if _OF_A_PLACE.search(text) is not None:
         _drop_adjectives(text, spans, base)
-    if notions >= 0:
-        for start, end in list(_verbs(text, spans, base, notions)):
-            del spans[start, end]
+    if notions is None:
+        return
+    for found in _SPECIES.finditer(text):  # "Thymus vulgaris" is a plant
+        _drop_genus(spans, (found.start(1) + base, found.end(1) + base), kinds)
+    for start, end in list(_verbs(text, spans, base, notions)):
+        del spans[start, end]
 
 
 def _drop_unlike(text: str, spans: Spans, base: int) -> None:
@@ -114,12 +136,25 @@ def _drop_adjectives(text: str, spans: Spans, base: int) -> None:
             spans[start, end] = left, share
 
 
+def _drop_genus(spans: Spans, span: Span, kinds: frozenset[int]) -> None:
+    """Forget diseases and organs that a genus is called like: "Bos" and "Thymus"."""
+    readings, share = spans.get(span, ((), 0.0))
+    left = tuple(one for one in readings if one.group not in kinds)
+    if len(left) < len(readings):
+        del spans[span]
+        if left:
+            spans[span] = left, share
+
+
 def _verbs(text: str, spans: Spans, base: int, notions: int) -> Iterator[Span]:
-    """Single words for documents and ideas that a noun phrase follows: "exhibits a", "outlines the"."""
+    """Words for ideas, or verbs, that a noun phrase follows: "exhibits a", "outlines the", "affects 5"."""
     for (start, end), (readings, _) in spans.items():
         if (
-            readings[0].group == notions
-            and _DETERMINED.match(text, end - base)
+            _OBJECT.match(text, end - base)
+            and (
+                (readings[0].group == notions and _DETERMINED.match(text, end - base))
+                or _VERBS.fullmatch(text, start - base, end - base)
+            )
             and " " not in text[start - base : end - base]
             and text[end - base - 1].islower()
             and not is_noun(text, start - base, end - base)

@@ -172,6 +172,11 @@ def test_overlaps_are_passed_on(overlaps: bool) -> None:
         ("(Fever was high, 2013)", 1),  # a sentence
         ("(see the Fever, 2013), and Fever", 1),
         ("Fever, 2013", 1),
+        ("(Fever and Odd 2013)", 0),
+        ("Odd and Fever (2013) and Fever & Odd (2014a, 2015)", 0),
+        ("Fever et al. saw it; Odd and Fever et al. did not", 0),
+        ("between Fever and Odd (1914–1918)", 1),
+        ("It was seen in fever and Odd (2013)", 1),
     ],
 )
 def test_authors_before_a_year_name_no_concept(text: str, count: int) -> None:
