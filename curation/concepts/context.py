@@ -54,6 +54,7 @@ _ASIDE = re.compile(r"[(（][^()（）]{20,400}(?:[)）]|$)")
 _PARTICIPLE = re.compile(r"\s+(\w+ed)\b")
 _LONGEST_ACRONYM = 4
 _ACRONYM = re.compile(r"(?!NOT)[A-Z]{2,4}")
+_STRESSED = re.compile(r"\b(?:have|has|had|is|are|was|were) \Z")
 _WORD_BEFORE, _WORD_BEHIND = re.compile(r"([^\W\d_]+)\W*\Z"), re.compile(r"\W*([^\W\d_]+)")
 _NOTHING = Phrase([])
 
@@ -172,6 +173,8 @@ class ContextRules:
         """Whether a scope says itself that it is not so: a test that was positive, a history that lasts."""
         if not self._is_english:
             return False
+        if flag == "negated":
+            return clauses.compares(lowered, hit_start, scope[0])
         if flag == "hypothetical":
             return clauses.is_answered(lowered, start, hit_start, scope[1])
         is_history = flag == "historical" and lowered.endswith("history of", hit_start, scope[0])
@@ -312,6 +315,8 @@ def _is_acronym(text: str, hit: Hit, start: int, end: int) -> bool:
     first, last, _ = hit
     if last - first > _LONGEST_ACRONYM or not _ACRONYM.fullmatch(text, first, last):
         return False
+    if text[first:last] == "NO" and _STRESSED.search(text, max(first - 6, start), first):
+        return False  # "they have NO interests"
     beside = (_WORD_BEFORE.search(text, max(first - 30, start), first), _WORD_BEHIND.match(text, last, end))
     if any(word is not None and len(word[1]) > _LONGEST_ACRONYM and word[1].isupper() for word in beside):
         return False

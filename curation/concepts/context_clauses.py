@@ -65,6 +65,11 @@ _AS_WHAT = re.compile(
     r"(?:\w+ ){0,3}(?:diseases?|disorders?|entit(?:y|ies)|emergenc(?:y|ies)|conditions?|complications?"
     r"|treatments?|options?|alternatives?|factors?|causes?|markers?|part)\b"
 )
+_COMPARED = re.compile(
+    r"(?: [^\s,;:.()]+){0,5}? (?:tests?|results?|stud(?:y|ies)|reports?|data|literature|guidelines?"
+    r"|measurements?|experience|observations?|practice)\b"
+    r"(?! (?:of|for|that|suggest\w*|indicat\w+|positiv\w+))"
+)
 _PEOPLE = re.compile(
     r"\s(?:in|among|for)\s(?:[^\s,;:.()]+\s){0,5}?"
     r"(?:populations?|cohorts?|patients|children|individuals|subjects|people|persons|women|men|adults|infants)\b"
@@ -182,6 +187,18 @@ def end_of_people(lowered: str, begin: int, end: int) -> int:
     """
     found = _PEOPLE.search(lowered, min(begin + 1, end), min(end, begin + _REACH))
     return found.start() if found else end
+
+
+def compares(lowered: str, start: int, begin: int) -> bool:
+    """Whether a denial says that results disagree: "not consistent with [earlier studies]".
+
+    Args:
+        lowered: a text in lower case.
+        start: where its words begin.
+        begin: where they end.
+    """
+    is_such = lowered.startswith(("not consistent with", "inconsistent with", "not in keeping with"), start)
+    return is_such and _COMPARED.match(lowered, begin, begin + _REACH) is not None
 
 
 def is_listed(lowered: str, start: int, begin: int, stop: int) -> bool:

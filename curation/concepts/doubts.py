@@ -39,6 +39,11 @@ _VERBS = re.compile(
     r"|rule|study|test|lead|force|fuel|power|position|label|book|chart|map|ground|stress|experience)s?|catalyses",
 )
 """Words that are verbs as often as names of things."""
+_TOLD_OF_IT = re.compile(
+    r"\b(?:it|also|often|(?:main|most|usual|common|typical|primari|frequent|rare|direct|strong|general|normal|sole"
+    r"|predominant|large|serious|severe|adverse|negative|positive|profound|significant)ly) \Z"
+)
+"""What stands before a verb in the third person: "it bears", "mostly affects"."""
 _SPECIES = re.compile(
     r"(?:[\w,;] |\()([A-Z][a-z]+) (?!(?:calcium|magnesium|sodium|potassium|lithium|serum|medium|spectrum"
     r"|status|virus|versus|plus|thus|focus|nucleus|fetus|uterus|thymus|humerus|thrombus|mellitus|insipidus"
@@ -57,7 +62,8 @@ def drop_doubtful(text: str, spans: Spans, base: int, notions: int | None, kinds
         text: any text.
         spans: its spans, which count from `base`; changed in place.
         base: where the text begins.
-        notions: number of the semantic group of concepts and documents ("exhibit", "outline"); None for other languages.
+        notions: number of the semantic group of concepts and documents ("exhibit", "outline"), -1 for none;
+            None where the text is not in English.
         kinds: numbers of the semantic groups of diseases and parts of the body.
     """
     if _BRACKET.search(text) is not None:
@@ -136,6 +142,16 @@ def _drop_adjectives(text: str, spans: Spans, base: int) -> None:
             spans[start, end] = left, share
 
 
+def _is_third_person(text: str, start: int, end: int) -> bool:
+    """Whether what may be a verb stands behind an adverb ("mostly affects"), or is one before any noun."""
+    if text[end - 1] != "s":
+        return False
+    if _TOLD_OF_IT.search(text, max(start - 30, 0), start):
+        return True
+    following = _NEXT.match(text, end + 1) if text.startswith("affects ", start) else None
+    return following is not None and following[0] not in AFTER_NOUNS and following[0] not in _PREPOSITIONS
+
+
 def _drop_genus(spans: Spans, span: Span, kinds: frozenset[int]) -> None:
     """Forget diseases and organs that a genus is called like: "Bos" and "Thymus"."""
     readings, share = spans.get(span, ((), 0.0))
@@ -149,14 +165,15 @@ def _drop_genus(spans: Spans, span: Span, kinds: frozenset[int]) -> None:
 def _verbs(text: str, spans: Spans, base: int, notions: int) -> Iterator[Span]:
     """Words for ideas, or verbs, that a noun phrase follows: "exhibits a", "outlines the", "affects 5"."""
     for (start, end), (readings, _) in spans.items():
-        if (
-            _OBJECT.match(text, end - base)
-            and (
-                (readings[0].group == notions and _DETERMINED.match(text, end - base))
-                or _VERBS.fullmatch(text, start - base, end - base)
-            )
-            and " " not in text[start - base : end - base]
-            and text[end - base - 1].islower()
-            and not is_noun(text, start - base, end - base)
+        first, last = start - base, end - base
+        may_be = _VERBS.fullmatch(text, first, last) is not None
+        if may_be and _is_third_person(text, first, last):
+            yield start, end
+        elif (
+            (may_be or readings[0].group == notions)
+            and (_OBJECT if may_be else _DETERMINED).match(text, last)
+            and " " not in text[first:last]
+            and text[last - 1].islower()
+            and not is_noun(text, first, last)
         ):
             yield start, end

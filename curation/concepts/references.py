@@ -15,6 +15,7 @@ _NAME = r"[A-Z][^\W\d_A-Z]*(?:[-'’]?[A-Z]?[^\W\d_A-Z]+)"
 _ET_AL = re.compile(rf"{_NAME}(?:,? and {_NAME})? et al\b")
 _YEARS = r"(?:19|20)\d\d[a-z]?[;,)\]]"
 _TWO_AUTHORS = re.compile(rf"{_NAME} (?:and|&|y|e|et|und) {_NAME},? \(?{_YEARS}")
+_ONE_AUTHOR = re.compile(rf"(?<=[(;])[ \u00a0]?(?:see |e\.g\.,? |cf\. )?{_NAME} {_YEARS}")
 """Not the years of wars: "between Armenia and Azerbaijan (1988–1994)"."""
 _WORD = re.compile(r"[^\W\d_][\w'’-]*")
 _SMALL = frozenset(
@@ -59,3 +60,4 @@ def _citations(text: str) -> Iterator[Span]:
         yield from (found.span() for found in _ET_AL.finditer(text))
     if "20" in text or "19" in text:
         yield from (found.span() for found in _TWO_AUTHORS.finditer(text))
+        yield from (found.span() for found in _ONE_AUTHOR.finditer(text))

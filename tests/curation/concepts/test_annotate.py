@@ -175,6 +175,8 @@ def test_overlaps_are_passed_on(overlaps: bool) -> None:
         ("(Fever and Odd 2013)", 0),
         ("Odd and Fever (2013) and Fever & Odd (2014a, 2015)", 0),
         ("Fever et al. saw it; Odd and Fever et al. did not", 0),
+        ("(Fever 2013; see Odd 2014)", 0),
+        ("in Fever 2013 and the fever 2013", 2),
         ("between Fever and Odd (1914–1918)", 1),
         ("It was seen in fever and Odd (2013)", 1),
     ],

@@ -18,6 +18,7 @@ SENTENCES = {
         The OR MAY rise with [gout|].
         If [gout|h] comes back, call us.
         NO [FEVER|n] OR [RASH|n].
+        They have NO [gout|n] at all.
         She did NOT have [gout|n].
     """,
     "ages": """
@@ -41,6 +42,10 @@ SENTENCES = {
         It failed to show superiority of [aspirin|] over [heparin|].
         We did not find any effect of [smoking|] on [asthma|].
         The finding is not consistent with an infection of the gut in the [leprosy|] population.
+        The score was not consistent with the [biopsy|] results in [leprosy|].
+        Our rates are not consistent with earlier studies on [gout|].
+        The picture was not consistent with [gout|n].
+        The picture was not consistent with the tests for [gout|nh].
         There was no [fever|n] in the [gout|] cohort.
         There was no [rash|n] among children with [measles|].
         He had no [pain|n] in the [knee|n].
