@@ -33,10 +33,19 @@ _OBJECT = re.compile(
     r"|around|approximately|nearly|almost|up to|one|two|three|each|every|\d[\d.,–-]*%?)(?= )",
     re.IGNORECASE,
 )
-_VERBS = re.compile(
-    r"(?:affect|bear|complement|drive|face|mask|mirror|drain|stem|head|arm|back|seal|house|school|shape|shock|target"
-    r"|cause|age|exercise|project|object|clone|pilot|ally|frame|load|bridge|harbo(?:u)?r|plant|model|wound|screen|mark"
-    r"|rule|study|test|lead|force|fuel|power|position|label|book|chart|map|ground|stress|experience)s?|catalyses",
+
+
+def _words(listed: str) -> frozenset[str]:
+    return frozenset(word + ending for word in listed.split() for ending in ("", "s"))
+
+
+_VERBS = _words(
+    """
+    affect bear catalyse complement drive face mask mirror drain stem head arm back seal house school shape shock
+    target cause age exercise project object clone pilot ally frame load bridge harbor harbour plant
+    model wound screen mark rule study test lead force fuel power position label book chart map ground
+    stress experience
+    """
 )
 """Words that are verbs as often as names of things."""
 _TOLD_OF_IT = re.compile(
@@ -44,8 +53,9 @@ _TOLD_OF_IT = re.compile(
     r"|predominant|large|serious|severe|adverse|negative|positive|profound|significant)ly) \Z"
 )
 """What stands before a verb in the third person: "it bears", "mostly affects"."""
+_AMID = re.compile(r"(?:[\w,;] |\()\Z")
 _SPECIES = re.compile(
-    r"(?:[\w,;] |\()([A-Z][a-z]+) (?!(?:calcium|magnesium|sodium|potassium|lithium|serum|medium|spectrum"
+    r"[A-Z][a-z]+ (?!(?:calcium|magnesium|sodium|potassium|lithium|serum|medium|spectrum"
     r"|status|virus|versus|plus|thus|focus|nucleus|fetus|uterus|thymus|humerus|thrombus|mellitus|insipidus"
     r"|erythematosus|planus|nodosum|migrans|nigricans|obliterans|acuminata|herpeticum)\b)"
     r"[a-z]{3,}(?:us|um|ae|ii|ensis|ana|ata|ica|ina|oides|ans|aris)\b"
@@ -78,8 +88,8 @@ def drop_doubtful(text: str, spans: Spans, base: int, notions: int | None, kinds
         _drop_adjectives(text, spans, base)
     if notions is None:
         return
-    for found in _SPECIES.finditer(text):  # "Thymus vulgaris" is a plant
-        _drop_genus(spans, (found.start(1) + base, found.end(1) + base), kinds)
+    for start, end in list(_genera(text, spans, base)):  # "Thymus vulgaris" is a plant
+        _drop_genus(spans, (start, end), kinds)
     for start, end in list(_verbs(text, spans, base, notions)):
         del spans[start, end]
 
@@ -152,6 +162,18 @@ def _is_third_person(text: str, start: int, end: int) -> bool:
     return following is not None and following[0] not in AFTER_NOUNS and following[0] not in _PREPOSITIONS
 
 
+def _genera(text: str, spans: Spans, base: int) -> Iterator[Span]:
+    """Spans of a genus, before its species."""
+    for start, end in spans:
+        if (
+            text[start - base].isupper()
+            and (found := _SPECIES.match(text, start - base)) is not None
+            and text.find(" ", start - base) == end - base
+            and _AMID.search(text, max(found.start() - 2, 0), found.start())
+        ):
+            yield start, end
+
+
 def _drop_genus(spans: Spans, span: Span, kinds: frozenset[int]) -> None:
     """Forget diseases and organs that a genus is called like: "Bos" and "Thymus"."""
     readings, share = spans.get(span, ((), 0.0))
@@ -166,10 +188,8 @@ def _verbs(text: str, spans: Spans, base: int, notions: int) -> Iterator[Span]:
     """Words for ideas, or verbs, that a noun phrase follows: "exhibits a", "outlines the", "affects 5"."""
     for (start, end), (readings, _) in spans.items():
         first, last = start - base, end - base
-        may_be = _VERBS.fullmatch(text, first, last) is not None
-        if may_be and _is_third_person(text, first, last):
-            yield start, end
-        elif (
+        may_be = text[first:last] in _VERBS
+        if (may_be and _is_third_person(text, first, last)) or (
             (may_be or readings[0].group == notions)
             and (_OBJECT if may_be else _DETERMINED).match(text, last)
             and " " not in text[first:last]
