@@ -166,7 +166,7 @@ class ContextRules:
         if not self._is_english:
             return end
         if flag == "negated":
-            return clauses.end_of_people(lowered, hit[1], clauses.end_of_nouns(lowered, *hit, end))
+            return clauses.end_of_people(lowered, start, *hit, clauses.end_of_nouns(lowered, *hit, end))
         return clauses.end_of_relative(lowered, start, *hit, end) if flag == "family" else end
 
     def _is_void(self, lowered: str, start: int, hit_start: int, scope: Span, flag: Flag) -> bool:

@@ -70,9 +70,18 @@ _COMPARED = re.compile(
     r"|measurements?|experience|observations?|practice)\b"
     r"(?! (?:of|for|that|suggest\w*|indicat\w+|positiv\w+))"
 )
+_GOES_ON_WITH_NOUN = re.compile(
+    r" (?!(?:as|in|for|when|whenever|if|with|during|by|at|on|among|to|even|first|early|carefully"
+    r"|strongly|a|an|the)\b)\w"
+)
+_SOME_PEOPLE = re.compile(
+    r"\b(?:patients?|child(?:ren)?|individuals?|subjects?|people|persons?|wom[ae]n|m[ae]n|adults?|infants?|cases?"
+    r"|participants?|animals?|one|those|deaths?)\Z"
+)
 _PEOPLE = re.compile(
     r"\s(?:in|among|for)\s(?:[^\s,;:.()]+\s){0,5}?"
-    r"(?:populations?|cohorts?|patients|children|individuals|subjects|people|persons|women|men|adults|infants)\b"
+    r"(?:populations?|cohorts?|patients|children|individuals|subjects|people|persons|women|men|adults|infants"
+    r"|groups?)\b"
 )
 
 
@@ -177,16 +186,23 @@ def end_of_relative(lowered: str, start: int, hit_start: int, begin: int, end: i
     return found.start() if found else end
 
 
-def end_of_people(lowered: str, begin: int, end: int) -> int:
+def end_of_people(lowered: str, start: int, hit_start: int, begin: int, end: int) -> int:
     """Where a denial ends before those it is said of: "no fever [in asthma patients]".
+
+    Subjects go on behind them: "no biopsy in the group showed fever", "none of those in the group had fever".
 
     Args:
         lowered: a text in lower case.
+        start: where the sentence starts.
+        hit_start: where the words of the denial begin.
         begin: where the words of the denial end; people right there are what it is about ("rather than in").
         end: where its scope ends at most.
     """
     found = _PEOPLE.search(lowered, min(begin + 1, end), min(end, begin + _REACH))
-    return found.start() if found else end
+    if found is None or is_subject(lowered, start, hit_start):
+        return end
+    is_of_people = _SOME_PEOPLE.search(lowered, max(begin, found.start() - 20), found.start())
+    return end if is_of_people or lowered.startswith("none ", hit_start) else found.start()
 
 
 def compares(lowered: str, start: int, begin: int) -> bool:
@@ -234,4 +250,6 @@ def says_as_what(lowered: str, start: int, hit_start: int, hit_end: int) -> bool
     if not lowered.startswith(_REGARDED, hit_start):
         return False
     before = lowered[max(start, hit_start - 20) : hit_start]
-    return _AND_BEFORE.search(before) is not None or _AS_WHAT.match(lowered, hit_end) is not None
+    if _AS_WHAT.match(lowered, hit_end) is not None:
+        return True
+    return _AND_BEFORE.search(before) is not None and _GOES_ON_WITH_NOUN.match(lowered, hit_end) is not None

@@ -41,8 +41,8 @@ def _words(listed: str) -> frozenset[str]:
 
 _VERBS = _words(
     """
-    affect bear catalyse complement drive face mask mirror drain stem head arm back seal house school shape shock
-    target cause age exercise project object clone pilot ally frame load bridge harbor harbour plant
+    affect bear catalyse complement drive face mask mirror drain stem head arm back seal house school shape
+    shock target cause age exercise project object clone pilot ally frame load bridge harbor harbour plant
     model wound screen mark rule study test lead force fuel power position label book chart map ground
     stress experience
     """

@@ -33,6 +33,8 @@ SENTENCES = {
         [Gout|], [lupus|] and [asthma|] show overlap and must be considered independent diseases.
         [Asthma|] should be considered a chronic disease.
         [Lupus|h] should be considered.
+        [Lupus|h] mimics [gout|h] and should be considered in every child.
+        [Lupus|] and [gout|] mimic each other and should be considered separately.
         [Lupus|h] should be considered as a differential diagnosis.
         [Lupus|h] should be considered among the causes of [fever|].
         [Lupus|h] should be considered in children with [rash|].
@@ -46,6 +48,10 @@ SENTENCES = {
         Our rates are not consistent with earlier studies on [gout|].
         The picture was not consistent with [gout|n].
         The picture was not consistent with the tests for [gout|nh].
+        Men without [fever|n] in the [gout|] group went home.
+        A third of these but no patient in the placebo group developed [sepsis|n].
+        No biopsy in the placebo group showed [gout|n].
+        None of the men in the placebo group had [gout|n].
         There was no [fever|n] in the [gout|] cohort.
         There was no [rash|n] among children with [measles|].
         He had no [pain|n] in the [knee|n].
