@@ -32,6 +32,23 @@ _TURN = re.compile(
 )
 """What a long form's head stands before: a 'Journal of Dental Research' is no research."""
 _WORD = re.compile(r"[^\W_]+")
+_NARROWS = re.compile(
+    r"(?!(?:animal|signal|hospital|journal|metal|crystal|mineral|petal|clinic|music|fabric|plastic|mosaic|sugar"
+    r"|collar|library|diary|virus|fungus|mucus|archive|survival)\Z)\w{2,}(?:al|ic|ar|ous|ive|ary|oid|ac)"
+    r"|acute|severe|mild|moderate|early|late|rare|total|whole|complete|absolute|mean|median|average|maximum|minimum"
+    r"|adjusted|standard|human|bovine|canine|murine|novel|new|modified|simple|small|large|major|minor|high|low"
+    r"|higher|lower|grade|risk|dose|long|short|term|recurrent|persistent|advanced|mixed|isolated|combined|multiple"
+    r"|single|common|forced|general(?:i[sz]ed)?|locali[sz]ed|randomi[sz]ed|controlled",
+    re.IGNORECASE,
+)
+"""Adjectives, which make a kind of what they stand before; with a noun it may be another thing: 'ion mobility
+mass spectrometry'."""
+_COMPOUND = re.compile(
+    r"\w+[-‐‑–](?:related|associated|induced|free|sensitive|resistant|based|specific|derived|dependent|adjusted|matched"
+    r"|mediated|acquired|assisted|guided|grade|term|dose|risk)\b",
+    re.IGNORECASE,
+)
+"""Adjectives made of a noun: 'catheter-related'."""
 _UNLIKE = re.compile(r"(?:non|anti|pseudo|un|former|ex)(?:[\s‐‑–-]|\Z)", re.IGNORECASE)
 """What makes another thing of what it stands before: 'non-celiac gluten sensitivity'."""
 _SPECIES = re.compile(r"([A-Z])[a-z]+ ([a-z]{3,})")
@@ -142,12 +159,14 @@ def _meaning(definition: Definition, matches: Sequence[Match], language: str) ->
 def _is_most(long: str, at: int, language: str) -> bool:
     """Whether the end of a long form, from `at`, is its head with most of what it says.
 
-    One word hardly is: of a 'cervical lymph node metastasis' "metastasis" says too little.
+    One word hardly is: of a 'cervical lymph node metastasis' "metastasis" says too little. In English only
+    adjectives may stand before it.
     """
     before, after = _WORD.findall(long[:at]), _WORD.findall(long[at:])
     return (
         len(after) >= max(2, len(before))
-        and language.split("-")[0].lower() in _HEAD_LAST
+        and (code := language.split("-")[0].lower()) in _HEAD_LAST
+        and (code != "en" or all(map(_NARROWS.fullmatch, _COMPOUND.sub("mixed", long[:at]).split())))
         and _TURN.search(long[:at]) is None
         and not any(map(_UNLIKE.match, long[:at].split()))
     )

@@ -47,9 +47,15 @@ _BACKWARD_REACH = 160
 """Characters a scope extends at most; sentences of articles rarely need more, and work stays linear."""
 _NEAR_WORDS = 5
 _BEFORE = re.compile(r"(?:[^\s,;:()]+\s+){0,3}[^\s,;:()]*\s*$")
+_NUMBERED = re.compile(r"(?:[:;,]|\b(?:and|or))\s(?:\d{1,2}|[ivx]{1,4}|[a-k])\Z")
+"""What stands before a bracket that numbers an item, and closes none: "; 2)"."""
 _ALNUM = re.compile(r"[^\W_]")
 _ASIDE = re.compile(r"[(（][^()（）]{20,400}(?:[)）]|$)")
 _PARTICIPLE = re.compile(r"\s+(\w+ed)\b")
+_LONGEST_ACRONYM = 4
+_ACRONYM = re.compile(r"(?!NOT)[A-Z]{2,4}")
+_STRESSED = re.compile(r"\b(?:have|has|had|is|are|was|were) \Z")
+_WORD_BEFORE, _WORD_BEHIND = re.compile(r"([^\W\d_]+)\W*\Z"), re.compile(r"\W*([^\W\d_]+)")
 _NOTHING = Phrase([])
 
 
@@ -103,7 +109,9 @@ class ContextRules:
                 continue
             if self._events:
                 hits = [hit for hit in hits if not self._is_of_work(lowered, hit)]
-            hits = [hit for hit in hits if not _is_within(hit, inside)]
+            hits = [
+                hit for hit in hits if not _is_within(hit, inside) and not _is_acronym(text, hit, start, end)
+            ]
             brackets = _BRACKETS.finditer(lowered, start, end)
             hits += ((bracket.start(), bracket.end(), _NOTHING) for bracket in brackets)
             hits.sort(key=itemgetter(0))
@@ -140,6 +148,8 @@ class ContextRules:
                     else:
                         spans.append((hit_end, limit))
                 else:
+                    if self._is_english and clauses.says_as_what(lowered, start, hit_start, hit_end):
+                        continue
                     limit = self._start_of_scope(lowered, start, hits, index, flag)
                     if direction == "before" and (near := _BEFORE.search(lowered, limit, hit_start)):
                         limit = near.start()
@@ -156,13 +166,15 @@ class ContextRules:
         if not self._is_english:
             return end
         if flag == "negated":
-            return clauses.end_of_nouns(lowered, *hit, end)
+            return clauses.end_of_people(lowered, start, *hit, clauses.end_of_nouns(lowered, *hit, end))
         return clauses.end_of_relative(lowered, start, *hit, end) if flag == "family" else end
 
     def _is_void(self, lowered: str, start: int, hit_start: int, scope: Span, flag: Flag) -> bool:
         """Whether a scope says itself that it is not so: a test that was positive, a history that lasts."""
         if not self._is_english:
             return False
+        if flag == "negated":
+            return clauses.compares(lowered, hit_start, scope[0])
         if flag == "hypothetical":
             return clauses.is_answered(lowered, start, hit_start, scope[1])
         is_history = flag == "historical" and lowered.endswith("history of", hit_start, scope[0])
@@ -187,18 +199,25 @@ class ContextRules:
             and flag in ("negated", "family")
             and clauses.is_subject(lowered, start, hits[index][0])
         )
+        is_none = self._is_english and flag == "negated" and lowered.startswith("none ", hits[index][0])
         depth = 0
         for at in range(index + 1, len(hits)):
             hit_start, hit_end, phrase = hits[at]
             if hit_start >= end:
                 break
             depth += (lowered[hit_start] in "(（") - (lowered[hit_start] in ")）")
+            if depth < 0 and _NUMBERED.search(lowered, max(begin - 1, hit_start - 8), hit_start):
+                depth = 0
             if depth < 0 or (depth == 0 and (flag, direction) in phrase.sets):  # a new scope takes over
                 return hit_start
             if hit_start <= begin:  # "Years ago, he had": no scope is empty
                 continue
             if flag in phrase.stops:
+                if self._is_english and clauses.is_listed(lowered, hits[index][0], begin, hit_start):
+                    continue
                 return clauses.end_of_noun(lowered, hit_start, hit_end) if self._is_english else hit_start
+            if is_none and phrase.is_verb and clauses.shares_subject(lowered, begin, hit_start):
+                continue
             if is_subject and ((is_found := clauses.says_that_found(lowered, hit_start)) or phrase.is_verb):
                 if to_verb or is_found:
                     return hit_start
@@ -289,6 +308,19 @@ def _lowered(text: str) -> str:
     if len(lowered) == len(text):
         return lowered
     return "".join(low if len(low := character.lower()) == 1 else character for character in text)
+
+
+def _is_acronym(text: str, hit: Hit, start: int, end: int) -> bool:
+    """Whether a hit is an acronym ("IF" for immunofluorescence, "NO"): capitals amid words that are not."""
+    first, last, _ = hit
+    if last - first > _LONGEST_ACRONYM or not _ACRONYM.fullmatch(text, first, last):
+        return False
+    if text[first:last] == "NO" and _STRESSED.search(text, max(first - 6, start), first):
+        return False  # "they have NO interests"
+    beside = (_WORD_BEFORE.search(text, max(first - 30, start), first), _WORD_BEHIND.match(text, last, end))
+    if any(word is not None and len(word[1]) > _LONGEST_ACRONYM and word[1].isupper() for word in beside):
+        return False
+    return not text[start:end].isupper()
 
 
 def _is_within(hit: Hit, spans: Sequence[Span]) -> bool:

@@ -29,7 +29,10 @@ _DONE = re.compile(
     r"(?! (?:to|with|of|that|as|having|suggest\w*|indicat\w+|between|for)\b)"
 )
 """Verbs that say of a subject that it was there, or was looked for: what follows is where, when and how."""
-_NOUN = re.compile(r"(?:abnormal|anomal|patholog|complication|adverse|side)\w*\s")
+_NOUN = re.compile(
+    r"(?:abnormal|anomal|patholog|complication|adverse|side|effect|benefit|improvement|difference|advantage|impact"
+    r"|efficacy|superiority)\w*\s"
+)
 """How stops begin that are a noun, which may be denied, and the preposition behind it, which ends that."""
 _SINCE = re.compile(r"\b(?:since|because|while|whereas|although)\s")
 _PLURAL = re.compile(r"(?:were|are|have)\b")
@@ -49,6 +52,37 @@ _LASTS = re.compile(
 )
 _WHO = re.compile(r",\s+(?:who|whose)\b[^,;:.]*\Z")
 _GOES_ON = re.compile(r",\s+(?:\w+ed|was|is|had|has|underwent|began|felt|went|came|fell)\s")
+
+_CRITERIA = ("exclusion criteria", "inclusion criteria")
+_LISTED = re.compile(r"[^;.]{0,40}?[(\s:](?:i|1|a)[).]\s")
+_NUMBERED = re.compile(r";\s*(?:(?:and|or)\s+)?[(]?(?:[ivx]{1,5}|\d{1,2}|[a-k])[).]\s")
+_COORDINATED = re.compile(r"(?:,|,? (?:and|or|nor))\s*\Z")
+_REGARDED = ("should be considered", "must be considered")
+_AND_BEFORE = re.compile(r"\band (?:(?:therefore|thus|hence|so) )?\Z")
+_AS_WHAT = re.compile(
+    r" (?:(?:an?|the) )?"
+    r"(?!as |in |for |when|if |and |or |with |during |by |at |on |among |to |even |first |early )"
+    r"(?:\w+ ){0,3}(?:diseases?|disorders?|entit(?:y|ies)|emergenc(?:y|ies)|conditions?|complications?"
+    r"|treatments?|options?|alternatives?|factors?|causes?|markers?|part)\b"
+)
+_COMPARED = re.compile(
+    r"(?: [^\s,;:.()]+){0,5}? (?:tests?|results?|stud(?:y|ies)|reports?|data|literature|guidelines?"
+    r"|measurements?|experience|observations?|practice)\b"
+    r"(?! (?:of|for|that|suggest\w*|indicat\w+|positiv\w+))"
+)
+_GOES_ON_WITH_NOUN = re.compile(
+    r" (?!(?:as|in|for|when|whenever|if|with|during|by|at|on|among|to|even|first|early|carefully"
+    r"|strongly|a|an|the)\b)\w"
+)
+_SOME_PEOPLE = re.compile(
+    r"\b(?:patients?|child(?:ren)?|individuals?|subjects?|people|persons?|wom[ae]n|m[ae]n|adults?|infants?|cases?"
+    r"|participants?|animals?|one|those|deaths?)\Z"
+)
+_PEOPLE = re.compile(
+    r"\s(?:in|among|for)\s(?:[^\s,;:.()]+\s){0,5}?"
+    r"(?:populations?|cohorts?|patients|children|individuals|subjects|people|persons|women|men|adults|infants"
+    r"|groups?)\b"
+)
 
 
 def is_subject(lowered: str, start: int, hit_start: int) -> bool:
@@ -150,3 +184,72 @@ def end_of_relative(lowered: str, start: int, hit_start: int, begin: int, end: i
         return end
     found = _GOES_ON.search(lowered, begin, min(end, begin + _REACH))
     return found.start() if found else end
+
+
+def end_of_people(lowered: str, start: int, hit_start: int, begin: int, end: int) -> int:
+    """Where a denial ends before those it is said of: "no fever [in asthma patients]".
+
+    Subjects go on behind them: "no biopsy in the group showed fever", "none of those in the group had fever".
+
+    Args:
+        lowered: a text in lower case.
+        start: where the sentence starts.
+        hit_start: where the words of the denial begin.
+        begin: where the words of the denial end; people right there are what it is about ("rather than in").
+        end: where its scope ends at most.
+    """
+    found = _PEOPLE.search(lowered, min(begin + 1, end), min(end, begin + _REACH))
+    if found is None or is_subject(lowered, start, hit_start):
+        return end
+    is_of_people = _SOME_PEOPLE.search(lowered, max(begin, found.start() - 20), found.start())
+    return end if is_of_people or lowered.startswith("none ", hit_start) else found.start()
+
+
+def compares(lowered: str, start: int, begin: int) -> bool:
+    """Whether a denial says that results disagree: "not consistent with [earlier studies]".
+
+    Args:
+        lowered: a text in lower case.
+        start: where its words begin.
+        begin: where they end.
+    """
+    is_such = lowered.startswith(("not consistent with", "inconsistent with", "not in keeping with"), start)
+    return is_such and _COMPARED.match(lowered, begin, begin + _REACH) is not None
+
+
+def is_listed(lowered: str, start: int, begin: int, stop: int) -> bool:
+    """Whether a semicolon parts items that words at an offset stand before: "criteria: (i) A; (ii) B".
+
+    Args:
+        lowered: a text in lower case.
+        start: where the words begin.
+        begin: where they end.
+        stop: where the semicolon is.
+    """
+    if not lowered.startswith(";", stop):
+        return False
+    if lowered.startswith(_CRITERIA, start):
+        return True
+    return _NUMBERED.match(lowered, stop) is not None and _LISTED.match(lowered, begin - 1, stop) is not None
+
+
+def shares_subject(lowered: str, begin: int, verb: int) -> bool:
+    """Whether a verb is one of a list that a subject is said of: "none were ill, [showed] signs"."""
+    return _COORDINATED.search(lowered, max(begin, verb - 8), verb) is not None
+
+
+def says_as_what(lowered: str, start: int, hit_start: int, hit_end: int) -> bool:
+    """Whether "should be considered" tells as what, and leaves no doubt: "they differ and should be".
+
+    Args:
+        lowered: a text in lower case.
+        start: where the sentence starts.
+        hit_start: where the words begin.
+        hit_end: where they end.
+    """
+    if not lowered.startswith(_REGARDED, hit_start):
+        return False
+    before = lowered[max(start, hit_start - 20) : hit_start]
+    if _AS_WHAT.match(lowered, hit_end) is not None:
+        return True
+    return _AND_BEFORE.search(before) is not None and _GOES_ON_WITH_NOUN.match(lowered, hit_end) is not None

@@ -28,18 +28,53 @@ _PREPOSITIONS = frozenset(
 _DETERMINED = re.compile(
     r" (?:an?|the|his|her|its|their|our|this|these|those|no|any|some)(?= )", re.IGNORECASE
 )
+_OBJECT = re.compile(
+    r" (?:an?|the|his|her|its|their|our|this|these|those|no|any|some|both|all|most|many|more|only|about"
+    r"|around|approximately|nearly|almost|up to|one|two|three|each|every|\d[\d.,–-]*%?)(?= )",
+    re.IGNORECASE,
+)
+
+
+def _words(listed: str) -> frozenset[str]:
+    return frozenset(word + ending for word in listed.split() for ending in ("", "s"))
+
+
+_VERBS = _words(
+    """
+    affect bear catalyse complement drive face mask mirror drain stem head arm back seal house school shape
+    shock target cause age exercise project object clone pilot ally frame load bridge harbor harbour plant
+    model wound screen mark rule study test lead force fuel power position label book chart map ground
+    stress experience
+    """
+)
+"""Words that are verbs as often as names of things."""
+_TOLD_OF_IT = re.compile(
+    r"\b(?:it|also|often|(?:main|most|usual|common|typical|primari|frequent|rare|direct|strong|general|normal|sole"
+    r"|predominant|large|serious|severe|adverse|negative|positive|profound|significant)ly) \Z"
+)
+"""What stands before a verb in the third person: "it bears", "mostly affects"."""
+_AMID = re.compile(r"(?:[\w,;] |\()\Z")
+_SPECIES = re.compile(
+    r"[A-Z][a-z]+ (?!(?:calcium|magnesium|sodium|potassium|lithium|serum|medium|spectrum"
+    r"|status|virus|versus|plus|thus|focus|nucleus|fetus|uterus|thymus|humerus|thrombus|mellitus|insipidus"
+    r"|erythematosus|planus|nodosum|migrans|nigricans|obliterans|acuminata|herpeticum)\b)"
+    r"[a-z]{3,}(?:us|um|ae|ii|ensis|ana|ata|ica|ina|oides|ans|aris)\b"
+)
+"""Genus and species amid a sentence; the second word is none of those that end so elsewhere."""
 _PEOPLE = frozenset({"origin", "descent", "ancestry", "ethnicity"})
 _LONGEST, _SHORTEST_PARTICIPLE = 40, 3
 
 
-def drop_doubtful(text: str, spans: Spans, base: int, notions: int) -> None:
+def drop_doubtful(text: str, spans: Spans, base: int, notions: int | None, kinds: frozenset[int]) -> None:
     """Forget such spans.
 
     Args:
         text: any text.
         spans: its spans, which count from `base`; changed in place.
         base: where the text begins.
-        notions: number of the semantic group of concepts and documents ("exhibit", "outline"); -1 for none.
+        notions: number of the semantic group of concepts and documents ("exhibit", "outline"), -1 for none;
+            None where the text is not in English.
+        kinds: numbers of the semantic groups of diseases and parts of the body.
     """
     if _BRACKET.search(text) is not None:
         _close_brackets(text, spans, base)
@@ -51,9 +86,12 @@ def drop_doubtful(text: str, spans: Spans, base: int, notions: int) -> None:
             spans.pop((word.start() + base, word.end() + base), None)
     if _OF_A_PLACE.search(text) is not None:
         _drop_adjectives(text, spans, base)
-    if notions >= 0:
-        for start, end in list(_verbs(text, spans, base, notions)):
-            del spans[start, end]
+    if notions is None:
+        return
+    for start, end in list(_genera(text, spans, base)):  # "Thymus vulgaris" is a plant
+        _drop_genus(spans, (start, end), kinds)
+    for start, end in list(_verbs(text, spans, base, notions)):
+        del spans[start, end]
 
 
 def _drop_unlike(text: str, spans: Spans, base: int) -> None:
@@ -114,14 +152,48 @@ def _drop_adjectives(text: str, spans: Spans, base: int) -> None:
             spans[start, end] = left, share
 
 
-def _verbs(text: str, spans: Spans, base: int, notions: int) -> Iterator[Span]:
-    """Single words for documents and ideas that a noun phrase follows: "exhibits a", "outlines the"."""
-    for (start, end), (readings, _) in spans.items():
+def _is_third_person(text: str, start: int, end: int) -> bool:
+    """Whether what may be a verb stands behind an adverb ("mostly affects"), or is one before any noun."""
+    if text[end - 1] != "s":
+        return False
+    if _TOLD_OF_IT.search(text, max(start - 30, 0), start):
+        return True
+    following = _NEXT.match(text, end + 1) if text.startswith("affects ", start) else None
+    return following is not None and following[0] not in AFTER_NOUNS and following[0] not in _PREPOSITIONS
+
+
+def _genera(text: str, spans: Spans, base: int) -> Iterator[Span]:
+    """Spans of a genus, before its species."""
+    for start, end in spans:
         if (
-            readings[0].group == notions
-            and _DETERMINED.match(text, end - base)
-            and " " not in text[start - base : end - base]
-            and text[end - base - 1].islower()
-            and not is_noun(text, start - base, end - base)
+            text[start - base].isupper()
+            and (found := _SPECIES.match(text, start - base)) is not None
+            and text.find(" ", start - base) == end - base
+            and _AMID.search(text, max(found.start() - 2, 0), found.start())
+        ):
+            yield start, end
+
+
+def _drop_genus(spans: Spans, span: Span, kinds: frozenset[int]) -> None:
+    """Forget diseases and organs that a genus is called like: "Bos" and "Thymus"."""
+    readings, share = spans.get(span, ((), 0.0))
+    left = tuple(one for one in readings if one.group not in kinds)
+    if len(left) < len(readings):
+        del spans[span]
+        if left:
+            spans[span] = left, share
+
+
+def _verbs(text: str, spans: Spans, base: int, notions: int) -> Iterator[Span]:
+    """Words for ideas, or verbs, that a noun phrase follows: "exhibits a", "outlines the", "affects 5"."""
+    for (start, end), (readings, _) in spans.items():
+        first, last = start - base, end - base
+        may_be = text[first:last] in _VERBS
+        if (may_be and _is_third_person(text, first, last)) or (
+            (may_be or readings[0].group == notions)
+            and (_OBJECT if may_be else _DETERMINED).match(text, last)
+            and " " not in text[first:last]
+            and text[last - 1].islower()
+            and not is_noun(text, first, last)
         ):
             yield start, end

@@ -54,6 +54,8 @@ _BATCH = 150_000
 
 _NOTIONS = "CONC"
 """Semantic group of ideas, documents and their kinds."""
+_NO_GENUS = ("DISO", "ANAT")
+"""Semantic groups of what no genus is."""
 GUESSED = 8
 """Added to a rule of windows.py where a word is a guess."""
 _RULES: dict[int, tuple[MatchRule, float]] = {
@@ -105,6 +107,7 @@ class NativeMatcher:
         self._ends, self._text = index.items("row_end"), index.items("row_text")
         groups = self.about.get("groups", [])
         self._notions = groups.index(_NOTIONS) if _NOTIONS in groups else -1
+        self._kinds = frozenset(groups.index(kind) for kind in _NO_GENUS if kind in groups)
         self._gaps = _Gaps()
         self._lock = threading.Lock()
         self._lexicons: dict[str, Lexicon] = {}
@@ -147,13 +150,13 @@ class NativeMatcher:
         lexicon = self._lexicon(code if is_known else "en")
         batch = Batch(texts, lexicon, self._gaps)
         spans = self._judge_all(self._windows.find(batch), batch)
-        notions = self._notions if lexicon.language.code == "en" else -1
+        notions = self._notions if lexicon.language.code == "en" else None
         if code not in self.about["languages"]:
             spans = {span: found for span, found in spans.items() if found[0][0].rule == "exact"}
         return [
             [
                 match
-                for match in _matches(text, found, int(base), overlaps, notions)
+                for match in _matches(text, found, int(base), overlaps, notions, self._kinds)
                 if match.end - match.start >= shortest
             ]
             for text, found, base in zip(texts, _parted(spans, batch), batch.bases, strict=True)
@@ -296,10 +299,12 @@ def _parted(spans: Spans, batch: Batch) -> list[Spans]:
     return parted
 
 
-def _matches(text: str, spans: Spans, base: int, overlaps: bool, notions: int) -> list[Match]:
+def _matches(
+    text: str, spans: Spans, base: int, overlaps: bool, notions: int | None, kinds: frozenset[int]
+) -> list[Match]:
     if not spans:
         return []
-    drop_doubtful(text, spans, base, notions)
+    drop_doubtful(text, spans, base, notions, kinds)
     if not text.isascii():
         _drop_cut(text, spans, base)
     _drop_acronyms(text, spans, base)

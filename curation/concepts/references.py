@@ -11,6 +11,12 @@ from curation.extract.pointers import pointers_in
 Span = tuple[int, int]
 _NUMBERED = re.compile(r"[ \u00a0]S?\d")
 _YEAR = re.compile(r"(?:,|\bal\.)[ \u00a0](?:19|20)\d\d[a-z]?(?=[;,)\]])")
+_NAME = r"[A-Z][^\W\d_A-Z]*(?:[-'’]?[A-Z]?[^\W\d_A-Z]+)"
+_ET_AL = re.compile(rf"{_NAME}(?:,? and {_NAME})? et al\b")
+_YEARS = r"(?:19|20)\d\d[a-z]?[;,)\]]"
+_TWO_AUTHORS = re.compile(rf"{_NAME} (?:and|&|y|e|et|und) {_NAME},? \(?{_YEARS}")
+_ONE_AUTHOR = re.compile(rf"(?<=[(;])[ \u00a0]?(?:see |e\.g\.,? |cf\. )?{_NAME} {_YEARS}")
+"""Not the years of wars: "between Armenia and Azerbaijan (1988–1994)"."""
 _WORD = re.compile(r"[^\W\d_][\w'’-]*")
 _SMALL = frozenset(
     {"of", "and", "et", "al", "for", "the", "in", "on", "de", "von", "van", "der", "la", "y", "e", "see"}
@@ -50,3 +56,8 @@ def _citations(text: str) -> Iterator[Span]:
         names = _WORD.findall(text, opening + 1, year.start()) if opening >= 0 else []
         if names and all(name[0].isupper() or name in _SMALL for name in names):
             yield opening, year.end()
+    if " et al" in text:
+        yield from (found.span() for found in _ET_AL.finditer(text))
+    if "20" in text or "19" in text:
+        yield from (found.span() for found in _TWO_AUTHORS.finditer(text))
+        yield from (found.span() for found in _ONE_AUTHOR.finditer(text))

@@ -87,7 +87,13 @@ def test_a_long_form_that_only_ends_in_a_concept_counts_less() -> None:
         ("ovixazine, talamide, fever (OTF)", "en", False),  # one of several
         ("cough and fever (CF)", "en", False),
         ("cough/fever (CF)", "en", False),
-        ("odd kidney disease (OKD)", "en", True),
+        ("acute kidney disease (AKD)", "en", True),
+        ("high-grade polar kidney disease (HPKD)", "en", False),
+        ("tallow-related kidney disease (TRKD)", "en", True),
+        ("polar kidney disease (PKD)", "en", True),
+        ("ion beam kidney disease (IBKD)", "en", False),  # may be another thing
+        ("animal kidney disease (AKD)", "en", False),
+        ("tallow kidney disease (TKD)", "sv", True),
         ("non-odd kidney disease (NKD)", "en", False),
         ("late unusual polar kidney disease (LUPKD)", "en", False),  # says too little of it
         ("odd fever (OF)", "en", False),
@@ -166,6 +172,13 @@ def test_overlaps_are_passed_on(overlaps: bool) -> None:
         ("(Fever was high, 2013)", 1),  # a sentence
         ("(see the Fever, 2013), and Fever", 1),
         ("Fever, 2013", 1),
+        ("(Fever and Odd 2013)", 0),
+        ("Odd and Fever (2013) and Fever & Odd (2014a, 2015)", 0),
+        ("Fever et al. saw it; Odd and Fever et al. did not", 0),
+        ("(Fever 2013; see Odd 2014)", 0),
+        ("in Fever 2013 and the fever 2013", 2),
+        ("between Fever and Odd (1914–1918)", 1),
+        ("It was seen in fever and Odd (2013)", 1),
     ],
 )
 def test_authors_before_a_year_name_no_concept(text: str, count: int) -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from curation.concepts.native import NativeMatcher
 from curation.concepts.typos import is_name, rest_of, stands_alone
+from schemas.vocabulary import ConceptType
 
 
 @pytest.mark.parametrize(
@@ -111,3 +112,47 @@ def test_words_of_lists_keep_to_their_own(
         "16=inner ear",
     )
     assert sorted(text[match.start : match.end] for match in index.find(text)) == sorted(found)
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("This illness affects up to 5 % of men.", []),
+        ("It affects about 3 girls in ten.", []),
+        ("Families face the loss.", []),
+        ("The score complements our scale.", []),
+        ("It mostly affects girls, which affects schools.", []),
+        ("Faces are shown; the fungus mostly faces north.", ["Faces"]),
+        ("The early plants grew.", ["plants"]),
+        ("Positive affects and negative affects were told.", ["affects", "affects"]),
+        ("The complements were low.", ["complements"]),
+        ("A burn of the face a day later.", ["face"]),
+        ("Their affects were flat.", ["affects"]),
+        ("Children met plants over years.", ["plants"]),
+    ],
+)
+def test_verbs_name_no_things(matcher: Callable[..., NativeMatcher], text: str, found: list[str]) -> None:
+    index = matcher("1=affects", "2=face", "5=faces", "3=complements", "4=plants")
+    assert [text[match.start : match.end] for match in index.find(text)] == found
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("Cows (Bos indicus) were fed.", []),
+        ("The leaves of Thymus serpyllum smell.", []),
+        ("The skull of Bos was found.", ["Bos"]),
+        ("Thymus tissue and Bos status.", ["Thymus", "Bos"]),
+        ("The genus Candida dubliniensis grew.", ["Candida"]),
+        ("A man with Lupus erythematosus.", ["Lupus"]),
+    ],
+)
+def test_a_genus_is_no_disease_and_no_organ(
+    matcher: Callable[..., NativeMatcher], text: str, found: list[str]
+) -> None:
+    groups = {1: "DISO", 2: "ANAT", 3: "LIVB", 4: "DISO"}
+    types = [
+        ConceptType(concept=f"T:{number}", semantic_type="", group=group) for number, group in groups.items()
+    ]
+    index = matcher("1=Bos", "2=Thymus", "3=Candida", "4=Lupus", types=types)
+    assert [text[match.start : match.end] for match in index.find(text)] == found
