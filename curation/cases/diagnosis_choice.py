@@ -38,6 +38,12 @@ _ENDS = re.compile(
     r"|in (?:the|our|his|her|a) (?:patient|case))\b"
 )
 """Where the words that name what was diagnosed end."""
+_DIAGNOSED = re.compile(
+    r"\bdiagnos\w+\s+(?:(?:the|this|our|her|his) \w+ )?(?:with|as|of|was|is|to be|to have|having|:)\s+"
+    r"(?:an? |the )?(?:case of )?",
+    re.IGNORECASE,
+)
+"""What comes before the words that name what was diagnosed."""
 _ACRONYM = re.compile(r"\b[A-Z]{3,}\b")
 _WORTH = {"final": 3.0, "explicit": 2.0, "confirmed": 2.0, "pathology": 1.5}
 """How plainly a sentence states, the plainest first; any other cue counts 1."""
@@ -159,9 +165,12 @@ def _phrases(
     for words in (*filter(is_disease, rest.keywords), *presented(rest.text)):
         yield words, words
     for side, named in (pair for pairs in objects for pair in pairs):
-        words = (named.rpartition(",")[2] if side == "before" else named).strip(" ,.:;")
-        words = _ENDS.split(words)[0].strip(" ,") if side == "after" else words
+        behind = _DIAGNOSED.search(named) if side in ("from", "clause") else None
+        words = named[behind.end() :] if behind else named
+        words = (words.rpartition(",")[2] if side == "before" else words).strip(" ,.:;")
+        words = _ENDS.split(words)[0].strip(" ,") if side == "after" or behind else words
         if is_disease(words) or _ACRONYM.search(words):
+            words = f"the {words}" if words.isupper() else words  # a text in capitals has no acronyms
             yield words, words
 
 

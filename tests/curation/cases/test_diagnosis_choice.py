@@ -62,6 +62,12 @@ def test_an_acronym_that_is_stated_is_a_candidate() -> None:
     assert [at for at, _ in select(told, topic)] == [1]
 
 
+def test_an_acronym_behind_diagnosed_is_a_candidate() -> None:
+    told = [CAME, "Blood gas showed acidosis.", "The patient was diagnosed with XPRIS.", "He went home."]
+    phrases = [item.phrase for item in candidates(told, Rest(title="Case report"))]
+    assert "the XPRIS" in phrases
+
+
 def test_a_title_that_names_nothing_is_the_topic_of_a_case_that_names_nothing() -> None:
     assert Rest(title="A long illness").topic(["He was pale."]) == topic_of("A long illness")
     assert best([], {}) is None
