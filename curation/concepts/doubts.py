@@ -16,7 +16,6 @@ from curation.concepts.predicates import AFTER_NOUNS
 
 Span = tuple[int, int]
 Spans = dict[Span, tuple[tuple[Reading, ...], float]]
-_BRACKET = re.compile(r"[(\[]")
 _OF_A_PLACE = re.compile(r"[A-Z][a-z]+(?:an|se) ")
 _UNLIKE = re.compile(r"\b[Nn]on[ ‐‑–-]|[‐‑–-](like)\b")
 _MEASURED = re.compile(r"ed (?=\d|between \d|from \d|over \d|under \d|at least \d)")
@@ -76,9 +75,9 @@ def drop_doubtful(text: str, spans: Spans, base: int, notions: int | None, kinds
             None where the text is not in English.
         kinds: numbers of the semantic groups of diseases and parts of the body.
     """
-    if _BRACKET.search(text) is not None:
+    if "(" in text or "[" in text:
         _close_brackets(text, spans, base)
-    if _UNLIKE.search(text) is not None:
+    if "like" in text or "non" in text or "Non" in text:  # ten times faster than to search
         _drop_unlike(text, spans, base)
     for found in _MEASURED.finditer(text):  # "aged 50" is no old age
         word = _WORD.search(text, max(0, found.start() - _LONGEST), found.start() + 2)
