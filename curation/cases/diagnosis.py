@@ -103,8 +103,8 @@ def select(sentences: Sequence[str], topic: Topic, headed: Sequence[bool] = ()) 
 def _by_words(sentences: Sequence[str], topic: Topic) -> list[tuple[int, str]]:
     """Sentences that state a diagnosis by their words.
 
-    Where the head of the title finds none, its whole is tried; then what is only likely, or what befell the
-    patient.
+    Where the head of the title finds none, its whole is tried; then what states the topic outright though
+    another disease was stated later, what is only likely, or what befell the patient.
     """
     read = score.features(sentences, topic)
     found = [(at, rule) for at, (features, rule) in enumerate(read) if score.is_enough(features)]
@@ -113,5 +113,16 @@ def _by_words(sentences: Sequence[str], topic: Topic) -> list[tuple[int, str]]:
     if not found:
         likely = [(at, rule) for at, (_, rule) in enumerate(read) if rule == "hedged"]
         befell = [(at, rule) for at, (_, rule) in enumerate(read) if rule == EVENT.name]
-        found = likely[-1:] or _without_topic(sentences) or befell[:1]
+        outright = [
+            (score.points(features), at, rule)
+            for at, (features, rule) in enumerate(read)
+            if "topic stated" in features
+            and features & _OUTRIGHT
+            and not features & {"history", "elsewhere", "follow-up"}
+        ]
+        found = (
+            [(at, rule) for _, at, rule in [max(outright)]]
+            if outright
+            else likely[-1:] or _without_topic(sentences) or befell[:1]
+        )
     return found

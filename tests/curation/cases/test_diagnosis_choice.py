@@ -89,3 +89,16 @@ def test_sentences_of_the_cases_are_not_read_as_discussion() -> None:
     rest = rest_of("Fever", (), article, passages, told)
     assert list(rest.discussion) == ["Gout is rare."]
     assert CAME in rest.text
+
+
+def test_the_topic_stated_outright_stands_though_a_finding_is_named_later() -> None:
+    told = [
+        CAME,
+        "The level of the hormone established primary hyperparathyroidism as the cause.",
+        "The neck was explored.",
+        "Histology showed an adenoma of chief cells.",
+        "He went home.",
+    ]
+    topic = Rest(title="Primary hyperparathyroidism in a baker").topic(told)
+    assert topic.agreement("hyperparathyroidism") == 2
+    assert 1 in [at for at, _ in select(told, topic)]
