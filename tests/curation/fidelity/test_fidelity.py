@@ -115,7 +115,7 @@ def test_words_are_denied_where_the_context_rules_say_so() -> None:
     }
     assert told["cough"] == {False}
     told = denials("A man who takes no drugs suddenly had chest pain. No muscle atrophy; no rash, a cough.")
-    assert (told["pain"], told["muscl"], told["cough"]) == ({None}, {None}, {None})
+    assert (told["pain"], told["muscl"], told["cough"]) == ({None}, {None}, {False})
     assert told["atrophi"] == told["rash"] == {True}
 
 
