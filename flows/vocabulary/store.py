@@ -36,7 +36,8 @@ def home(workspace: Workspace) -> Path:
 
     What a process reads of a vocabulary it keeps by path.
     """
-    return (workspace.root / "vocabulary").resolve()
+    folder = workspace.root / "vocabulary"
+    return folder.resolve() if folder.is_symlink() else folder
 
 
 def fingerprint(identity: Mapping[str, Any]) -> str:
