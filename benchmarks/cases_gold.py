@@ -10,22 +10,19 @@ from __future__ import annotations
 import argparse
 import collections
 import json
+import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from benchmarks.jats_speed import raw_of
-from benchmarks.measure import ROOT, SHARED, save
-from curation.cases.stage import CASES
-from curation.extract.stage import EXTRACT
-from flows.engine.runner import run_records
+from benchmarks.measure import ROOT, SHARED, real_files, save
+from benchmarks.principal_diagnosis import Told, Vocabulary, default_vocabulary, diagnoses_of, told
 from schemas.case import Case
-from schemas.extracted import Figure, Passage, Source
-from schemas.stages import Drop
+from schemas.diagnosis import Statement
 from sources import jats
 
 GOLD = ROOT / "tests" / "gold"
-FOLDERS = ("pmc-bucket", "jats-multilingual", "jats-with-images")
 Pairs = set[tuple[str, ...]]
 
 
@@ -54,19 +51,14 @@ class Tally:
         return {**rates, **counts, "misses": self.misses}
 
 
-def extracted(path: Path) -> tuple[list[Case], list[Drop], list[str]]:
-    """Cases, drops and keywords (in the order of all groups) of one file, through the stages themselves."""
+def extracted(
+    path: Path, vocabulary: Vocabulary | None
+) -> tuple[Told, dict[str, tuple[Statement, ...]], list[str]]:
+    """One file through the stages, where each of its cases is stated, and its keywords in order."""
     data = path.read_bytes()
-    article = jats.parse(data, raw_of(path, data))
-    rows = list(EXTRACT.process(article))
-    tables: dict[str, Sequence[Any]] = {
-        "parse.articles": [article],
-        "extract.sources": [row for row in rows if isinstance(row, Source)],
-        "extract.figures": [row for row in rows if isinstance(row, Figure)],
-        "extract.passages": [row for row in rows if isinstance(row, Passage)],
-    }
-    kept, drops, _ = run_records(CASES, tables, {}, {})
-    return kept["cases"], drops, [term for group in article.keywords for term in group.terms]
+    item = told(jats.parse(data, raw_of(path, data)))
+    stated = {one.case_id: one.statements for one in diagnoses_of(item, vocabulary)}
+    return item, stated, [term for group in item.article.keywords for term in group.terms]
 
 
 def fragment(any_id: str) -> str:
@@ -95,22 +87,27 @@ def matched(found: Sequence[Case], gold: Sequence[Mapping[str, Any]]) -> list[tu
     return sorted(pairs)
 
 
-def compare(rows: Iterable[Mapping[str, Any]], files: Mapping[str, Path]) -> dict[str, Any]:
+def compare(
+    rows: Iterable[Mapping[str, Any]], files: Mapping[str, Path], vocabulary: Vocabulary | None
+) -> dict[str, Any]:
     """All measures over the rows of one gold file."""
     names = ("detection", "boundary", "figures", "roles", "title", "sentences", "keywords", "age", "sex")
     tallies = {name: Tally() for name in names}
     reasons: collections.Counter[str] = collections.Counter()
     articles = 0
     for row in rows:
-        found, drops, keywords = extracted(files[row["file"]])
+        item, stated, keywords = extracted(files[row["file"]], vocabulary)
+        found = item.cases
         articles += 1
         if not row["is_case_report"]:
-            given = drops[0].reason.value if drops else "kept" if found else "no claim"
+            given = item.drops[0].reason.value if item.drops else "kept" if found else "no claim"
             reasons[f"{row['reason']} -> {given}"] += 1
         pairs = matched(found, row["cases"])
         for one, other in pairs:
             name = f"{row['article']}#case{other + 1}"
-            for measure, predicted, expected in _facets(name, found[one], row["cases"][other], keywords):
+            for measure, predicted, expected in _facets(
+                name, found[one], stated[found[one].id], row["cases"][other], keywords
+            ):
                 tallies[measure].add(predicted, expected)
             tallies["detection"].add({(name,)}, {(name,)})
         for other in sorted(set(range(len(row["cases"]))) - {pair[1] for pair in pairs}):
@@ -128,7 +125,11 @@ def compare(rows: Iterable[Mapping[str, Any]], files: Mapping[str, Path]) -> dic
 
 
 def _facets(
-    name: str, case: Case, gold: Mapping[str, Any], keywords: Sequence[str]
+    name: str,
+    case: Case,
+    statements: Sequence[Statement],
+    gold: Mapping[str, Any],
+    keywords: Sequence[str],
 ) -> Iterator[tuple[str, Pairs, Pairs]]:
     """(measure, predicted, expected) of one matched patient."""
     yield (
@@ -146,14 +147,12 @@ def _facets(
         {(name, fragment(span.passage_id), span.role) for span in case.spans},
         {(name, item, role) for item, roles in gold["roles"].items() for role in roles},
     )
-    yield "sentences", *_sentences(name, case, gold)
+    yield "sentences", *_sentences(name, statements, gold)
     places = {item["place"] for item in gold["diagnosis"]}
-    titled = any(item.place == "title" for item in case.statements)
+    titled = any(item.place == "title" for item in statements)
     yield "title", {(name,)} if titled else set(), {(name,)} if "title" in places else set()
     named: Pairs = {(name, str(item["index"])) for item in gold["diagnosis"] if item["place"] == "keyword"}
-    own: Pairs = {
-        (name, str(keywords.index(item.text))) for item in case.statements if item.place == "keyword"
-    }
+    own: Pairs = {(name, str(keywords.index(item.text))) for item in statements if item.place == "keyword"}
     yield "keywords", own, named
     age = "" if gold["age_years"] is None else f"{gold['age_years']:.1f}"
     own_age = "" if case.age_years is None else f"{case.age_years:.1f}"
@@ -161,14 +160,14 @@ def _facets(
     yield "sex", {(name, case.sex)}, {(name, gold["sex"])}
 
 
-def _sentences(name: str, case: Case, gold: Mapping[str, Any]) -> tuple[Pairs, Pairs]:
+def _sentences(name: str, statements: Sequence[Statement], gold: Mapping[str, Any]) -> tuple[Pairs, Pairs]:
     """Predicted and expected diagnosis sentences; one that overlaps a gold one is that one.
 
     The annotator and the splitter may cut sentences differently.
     """
     stated = [item for item in gold["diagnosis"] if item["place"] == "passage"]
     predicted: Pairs = set()
-    for own in case.statements:
+    for own in statements:
         if own.place != "passage":
             continue
         same = [
@@ -188,11 +187,6 @@ def gold_rows(split: str) -> list[dict[str, Any]]:
     return rows
 
 
-def real_files(shared: Path) -> dict[str, Path]:
-    """Articles of the shared data by file name."""
-    return {path.name: path for folder in FOLDERS for path in sorted((shared / folder).glob("**/*.xml"))}
-
-
 def main() -> None:
     """Measure both halves of the gold, or one, and save."""
     options = argparse.ArgumentParser(description=__doc__)
@@ -200,10 +194,12 @@ def main() -> None:
     options.add_argument("--show", action="store_true", help="print what was missed")
     given = options.parse_args()
     files = real_files(SHARED)
+    with tempfile.TemporaryDirectory() as folder:
+        vocabulary = default_vocabulary(Path(folder) / "workspace")  # mapped: it outlives its name
     splits = ("dev", "test") if given.split == "both" else (given.split,)
     result = {}
     for split in splits:
-        result[split] = compare(gold_rows(split), files)
+        result[split] = compare(gold_rows(split), files, vocabulary)
         print(split, result[split]["articles"], "articles", result[split]["not_reports"])
         for name, measure in result[split]["measures"].items():
             print(

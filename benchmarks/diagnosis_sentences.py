@@ -1,10 +1,9 @@
-"""Learn the points that choose a case's disease and the sentences that state it (`--fit` writes them).
+"""Learn the points that choose the sentences which state a case's diagnosis (`--fit` writes them).
 
-What a case is about: a conditional logit over the diseases its report names, learned from the written
-articles of the development half, whose diagnosis is marked. Sentences: a logistic model on the development
-halves of the gold of cases, of written articles and of abstracts of case reports (tests/gold), drawn to an
-order of trust written down before anything was learned. Both are checked by learning from seven eighths and
-scoring the eighth. Points are whole numbers. Abstracts are scored here, both halves; cases by cases_gold.
+A logistic model on the development halves of the gold of cases, of written articles and of abstracts of case
+reports (tests/gold), drawn to an order of trust written down before anything was learned. What each case is
+about is chosen by the ranking of diagnoses. Both are checked by learning from seven eighths of the articles
+and scoring the eighth. Points are whole numbers. Abstracts are scored here, both halves; cases by cases_gold.
 """
 
 from __future__ import annotations
@@ -15,27 +14,40 @@ import hashlib
 import itertools
 import json
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from benchmarks import written_articles
-from benchmarks.cases_gold import GOLD, Tally, fragment, gold_rows, matched, real_files
+from benchmarks import diagnosis_ranking, medline_diagnoses, written_articles
+from benchmarks.cases_gold import GOLD, Tally, fragment, gold_rows, matched
 from benchmarks.jats_speed import raw_of
-from benchmarks.measure import ROOT, SHARED, save
-from benchmarks.principal_diagnosis import Told, told
-from curation.cases import diagnosis_score
-from curation.cases.diagnosis import select
-from curation.cases.diagnosis_choice import POINTS, Candidate, Rest, best, candidates, rest_of
-from curation.cases.diagnosis_topic import Topic, head_of, topic_of
+from benchmarks.measure import ROOT, SHARED, real_files, save
+from benchmarks.principal_diagnosis import (
+    Told,
+    Vocabulary,
+    default_vocabulary,
+    diagnoses_of,
+    mentions_of,
+    told,
+)
+from curation.diagnosis import score as ranking
+from curation.diagnosis import sentences
+from curation.diagnosis.named import Rest
+from curation.diagnosis.principal import Ranked, ranked
+from curation.diagnosis.stage import read_from
+from curation.diagnosis.story import Sentence, story_of
+from curation.diagnosis.topic import NAMES as AGREES
+from curation.diagnosis.topic import Topic
 from curation.extract.sentences import sentence_spans
 from scripts.scope_medline import records
 from sources import jats
 
-WEIGHTS = ROOT / "curation" / "cases" / "diagnosis_score.toml"
+WEIGHTS = ROOT / "curation" / "diagnosis" / "sentences.toml"
 TRUST = {
     "start": -5.0,
     "final": 2.0,
@@ -77,22 +89,7 @@ PULL = 4.0
 NEARLY = 0.02
 """F1 that is no reason to prefer a limit."""
 NAMES = list(TRUST)
-EVIDENCE = (
-    "title",
-    "abstract",
-    "discussed",
-    "stated",
-    "last stated",
-    "first named",
-    "often",
-    "strong",
-    "superseded",
-    "elsewhere",
-)
-"""What speaks for a disease, as curation.cases.diagnosis_choice reads it."""
-TITLES = 170
-"""For the title's disease: half of the titles learned from hide it by design, more than among reports."""
-FOLDS, STEPS, RATE = 8, 400, 0.4
+FOLDS = 8
 SETS = frozenset("BCD")
 """Written articles the points of sentences are learned from; with all of them abstracts were read worse."""
 Array = npt.NDArray[np.float64]
@@ -100,15 +97,15 @@ Array = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Story:
-    """One case: its sentences, which of them the gold names, and what is read beside it.
+    """One case: its sentences, which of them the gold names, and what it may be about.
 
     Attributes:
         file: what is learned from and scored together.
         of: shared, written or abstract.
         sentences: of the case, in order.
         is_stated: for each whether the gold names it.
-        rest: the report beside it.
-        named: the diseases it may be about.
+        told: the candidates for its diagnosis.
+        rest: what is read beside the case.
         diagnosis: marked, '' where it is not.
     """
 
@@ -116,17 +113,13 @@ class Story:
     of: str
     sentences: Sequence[str]
     is_stated: Sequence[bool]
+    told: Ranked
     rest: Rest
-    named: Sequence[Candidate]
     diagnosis: str = ""
 
-    def topic(self, points: Mapping[str, int]) -> Topic:
-        """What it is about by these points."""
-        return self.rest.topic_of(best(self.named, points))
-
-
-def _story(file: str, of: str, sentences: Sequence[str], is_stated: Sequence[bool], rest: Rest) -> Story:
-    return Story(file, of, sentences, is_stated, rest, list(candidates(sentences, rest)))
+    def topic(self, weights: Mapping[str, float]) -> Topic:
+        """What it is about by these weights."""
+        return self.rest.topic_of(dataclasses.replace(self.told, weights=weights).phrase())
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,63 +130,84 @@ class Marked:
     is_stated: Array
 
 
-def stories() -> Iterator[Story]:
+def stories(vocabulary: Vocabulary) -> Iterator[Story]:
     """The cases and abstracts of the development halves."""
     files = real_files(SHARED)
     for row in gold_rows("dev"):
         if row["cases"]:
             data = files[row["file"]].read_bytes()
-            yield from _of_article(row, told(jats.parse(data, raw_of(files[row["file"]], data))))
+            yield from _of_article(row, told(jats.parse(data, raw_of(files[row["file"]], data))), vocabulary)
     for row in written_articles.gold_rows("dev"):
-        yield from _of_written(row, told(written_articles.article_of(row)))
+        yield from _of_written(row, told(written_articles.article_of(row)), vocabulary)
     for item in abstracts("dev"):
-        is_stated = [at in item.stated for at in range(len(item.sentences))]
-        yield _story(item.pmid, "abstract", item.sentences, is_stated, item.rest)
+        yield from _stories(item.pmid, "abstract", item.told, vocabulary, [item.is_stated])
 
 
-def _of_written(row: Mapping[str, Any], item: Told) -> Iterator[Story]:
-    texts = {passage.id: passage.text for passage in item.passages}
-    for at, (_, gold) in enumerate(zip(item.cases, row["patients"], strict=False)):
-        sentences = [texts[name][a:b] for name, a, b in _sentences(item, at)]
-        keys = {written_articles.key(text) for text in gold["sentences"]}
-        is_stated = [written_articles.same(written_articles.key(text), keys) in keys for text in sentences]
-        made = _story(row["file"], "written", sentences, is_stated, _rest(item))
-        yield dataclasses.replace(made, diagnosis=gold.get("diagnosis") or "")
+def _stories(
+    file: str,
+    of: str,
+    item: Told,
+    vocabulary: Vocabulary,
+    stated: Iterable[Callable[[Sentence], bool] | None],
+    diagnoses: Sequence[str] = (),
+) -> Iterator[Story]:
+    """Cases of an article with what tells the marked sentences of each; None leaves a case out."""
+    found = mentions_of(item, vocabulary.matcher)
+    texts = read_from(item.article, item.source, item.cases, item.passages, found)
+    for case, is_stated, diagnosis in itertools.zip_longest(item.cases, stated, diagnoses):
+        if case is None or is_stated is None:
+            continue
+        story = story_of(case, {**texts.continued, **texts.passages}, texts.headed)
+        yield Story(
+            file,
+            of,
+            story.texts,
+            [is_stated(sentence) for sentence in story.sentences],
+            ranked(case, story, texts, vocabulary.concepts),
+            texts.rest,
+            diagnosis or "",
+        )
 
 
-def _rest(item: Told) -> Rest:
-    spans: dict[str, list[tuple[int, int]]] = {}
-    for case in item.cases:
-        for span in case.spans:
-            spans.setdefault(span.passage_id, []).append((span.start, span.end))
-    passages = ((passage.id, passage.text) for passage in item.passages if not passage.boilerplate)
-    return rest_of(item.source.title, item.source.keywords, item.article, passages, spans)
+def _of_written(row: Mapping[str, Any], item: Told, vocabulary: Vocabulary) -> Iterator[Story]:
+    def among(wanted: Iterable[str]) -> Callable[[Sentence], bool]:
+        keys = {written_articles.key(text) for text in wanted}
+        return lambda sentence: written_articles.same(written_articles.key(sentence.text), keys) in keys
+
+    patients = row["patients"]
+    stated = [among(patient["sentences"]) for patient in patients]
+    diagnoses = [patient.get("diagnosis") or "" for patient in patients]
+    yield from _stories(row["file"], "written", item, vocabulary, stated, diagnoses)
 
 
-def _of_article(row: Any, item: Told) -> Iterator[Story]:
-    texts = {passage.id: passage.text for passage in item.passages}
-    for one, other in matched(item.cases, row["cases"]):
-        gold = [place for place in row["cases"][other]["diagnosis"] if place["place"] == "passage"]
-        places = list(_sentences(item, one))
-        is_stated = [
-            any(
-                place["passage"] == fragment(name) and start < place["end"] and place["start"] < end
-                for place in gold
-            )
-            for name, start, end in places
-        ]
-        sentences = [texts[name][a:b] for name, a, b in places]
-        yield _story(item.source.id, "shared", sentences, is_stated, _rest(item))
+def _of_article(row: Any, item: Told, vocabulary: Vocabulary) -> Iterator[Story]:
+    def among(gold: Sequence[Mapping[str, Any]]) -> Callable[[Sentence], bool]:
+        return lambda sentence: any(
+            place["place"] == "passage"
+            and place["passage"] == fragment(sentence.text_id)
+            and sentence.start < place["end"]
+            and place["start"] < sentence.start + len(sentence.text)
+            for place in gold
+        )
+
+    gold = dict(matched(item.cases, row["cases"]))
+    stated = [
+        among(row["cases"][gold[at]]["diagnosis"]) if at in gold else None for at in range(len(item.cases))
+    ]
+    yield from _stories(item.source.id, "shared", item, vocabulary, stated)
 
 
 @dataclass(frozen=True, slots=True)
 class Abstract:
-    """An abstract from the first sentence on its patient to the last, and which state the diagnosis."""
+    """A citation, its case from the first sentence on its patient to the last, and where it is stated."""
 
     pmid: str
-    sentences: tuple[str, ...]
-    stated: frozenset[int]
-    rest: Rest
+    told: Told
+    starts: frozenset[int]
+
+    def is_stated(self, sentence: Sentence) -> bool:
+        """Whether a sentence is one of the marked ones."""
+        return sentence.start in self.starts
 
 
 def abstracts(half: str) -> Iterator[Abstract]:
@@ -209,40 +223,32 @@ def abstracts(half: str) -> Iterator[Abstract]:
             continue
         if hashlib.sha256(found.abstract.encode()).hexdigest() != row["sha256"]:
             raise ValueError(f"sentences_medline.json: the abstract of PMID {found.pmid} is another one")
-        first, last = row["first"], row["last"] + 1
-        places = itertools.islice(sentence_spans(found.abstract), first, last)
+        item = medline_diagnoses.as_report(found)
+        (case,) = item.cases
+        places = sentence_spans(item.passages[0].text)
+        span = dataclasses.replace(case.spans[0], start=places[row["first"]][0], end=places[row["last"]][1])
         yield Abstract(
             found.pmid,
-            tuple(found.abstract[start:end] for start, end in places),
-            frozenset(at - first for at in row["stated"]),
-            Rest(title=found.title, keywords=found.keywords, text=found.abstract),
+            dataclasses.replace(item, cases=(dataclasses.replace(case, spans=(span,)),)),
+            frozenset(places[at][0] for at in row["stated"]),
         )
 
 
-def marked(story: Story, points: Mapping[str, int]) -> Marked:
-    """A story as the points of sentences are learned from it, its disease chosen by these points."""
-    read = diagnosis_score.features(story.sentences, story.topic(points))
+def marked(story: Story, weights: Mapping[str, float]) -> Marked:
+    """A story as the points of sentences are learned from it, its disease chosen by these weights."""
+    read = sentences.features(story.sentences, story.topic(weights))
     table = [[float(name in found or name == "start") for name in NAMES] for found, _ in read]
     return Marked(np.array(table), np.array(story.is_stated, dtype=float))
 
 
-def of_abstracts(half: str) -> dict[str, Any]:
+def of_abstracts(half: str, vocabulary: Vocabulary) -> dict[str, Any]:
     """What is chosen in the abstracts of one half against the marks."""
     tally = Tally()
     for item in abstracts(half):
-        chosen = {(item.pmid, str(at)) for at, _ in select(item.sentences, item.rest.topic(item.sentences))}
-        tally.add(set(chosen), {(item.pmid, str(at)) for at in item.stated})
+        (answer,) = diagnoses_of(item.told, vocabulary)
+        chosen = {(item.pmid, str(one.start)) for one in answer.statements if one.place == "passage"}
+        tally.add(set(chosen), {(item.pmid, str(at)) for at in item.starts})
     return tally.result()
-
-
-def _sentences(item: Told, place: int) -> Iterator[tuple[str, int, int]]:
-    """The sentences of one case: passage, start and end."""
-    case = item.cases[place]
-    texts = {passage.id: passage.text for passage in item.passages}
-    for name in dict.fromkeys(span.passage_id for span in case.spans):
-        for start, end in sentence_spans(texts[name]):
-            if any(span.passage_id == name and span.start <= start < span.end for span in case.spans):
-                yield name, start, end
 
 
 def is_learned(story: Story) -> bool:
@@ -273,46 +279,6 @@ def learned(cases: Sequence[Marked]) -> Array:
             size /= 2
         weights = weights - size * step
     return weights
-
-
-@dataclass(frozen=True, slots=True)
-class Choice:
-    """The diseases of one story: what speaks for each, and which are the one marked."""
-
-    evidence: Array
-    is_right: Array
-
-
-def choices(story: Story) -> Choice | None:
-    """A story as the choice of its disease is learned from it; None where no candidate is the one marked."""
-    wanted = topic_of(story.diagnosis)
-    right = [
-        wanted.agreement(item.phrase or head_of(story.rest.title)) == 2
-        or item.topic.agreement(story.diagnosis) == 2
-        for item in story.named
-    ]
-    if not any(right):
-        return None
-    table = [[item.evidence[name] for name in EVIDENCE] for item in story.named]
-    return Choice(np.array(table), np.array(right, dtype=float))
-
-
-def weighed(made: Sequence[Choice]) -> dict[str, int]:
-    """Hundredths of log odds per kind of evidence: steps up the slope of the conditional likelihood."""
-    weights: Array = np.zeros(len(EVIDENCE))
-    for _ in range(STEPS):
-        slope: Array = -weights
-        for one in made:
-            odds = one.evidence @ weights
-            chance = np.exp(odds - odds.max())
-            chance /= chance.sum()
-            right = chance * one.is_right
-            slope = slope + one.evidence.T @ (right / right.sum() - chance)
-        weights = weights + RATE * slope / len(made)
-    learned_points = {
-        name: round(float(100 * weight)) for name, weight in zip(EVIDENCE, weights, strict=True)
-    }
-    return {"title's": TITLES, **learned_points}
 
 
 def tenths(weights: Array) -> dict[str, int]:
@@ -347,16 +313,16 @@ class Checked:
     choosable: int = 0
 
 
-def check(told: Sequence[Story]) -> Checked:
-    """Learn from seven eighths of the files and score the eighth, in turn."""
+def check(told: Sequence[Story], cases: Sequence[diagnosis_ranking.Marked]) -> Checked:
+    """Learn from seven eighths of the files, points and the ranking, and score the eighth, in turn."""
     made = Checked([], [], [])
-    files = sorted({story.file for story in told})
+    files = {story.file for story in told} | {case.article for case in cases}
     fold = {name: int(hashlib.sha256(name.encode()).hexdigest(), 16) % FOLDS for name in files}
-    offered = {id(story): choices(story) for story in told if story.diagnosis}
     for number in range(FOLDS):
         others = [story for story in told if fold[story.file] != number]
         own = [story for story in told if fold[story.file] == number]
-        weights = weighed([one for story in others if (one := offered.get(id(story))) is not None])
+        found = diagnosis_ranking.learned([case for case in cases if fold[case.article] != number])
+        weights = dict(zip(diagnosis_ranking.NAMES, map(float, found), strict=True))
         points = tenths(learned([marked(story, weights) for story in others if is_learned(story)]))
         for story in own:
             case = marked(story, weights)
@@ -365,7 +331,7 @@ def check(told: Sequence[Story]) -> Checked:
             made.points.append(scored(case, points))
             if story.diagnosis:
                 made.choosable += 1
-                made.chosen += story.topic(weights).agreement(story.diagnosis) == 2
+                made.chosen += story.topic(weights).agreement(story.diagnosis) == AGREES
     return made
 
 
@@ -381,8 +347,10 @@ def main() -> int:
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--fit", action="store_true")
     given = options.parse_args()
-    all_stories = list(stories())
-    checked = check(all_stories)
+    with tempfile.TemporaryDirectory() as folder:
+        vocabulary = default_vocabulary(Path(folder) / "workspace")
+    all_stories = list(stories(vocabulary))
+    checked = check(all_stories, list(diagnosis_ranking.marked(vocabulary)))
     own = [at for at, story in enumerate(checked.stories) if is_learned(story)]
     cases, points = [checked.cases[at] for at in own], [checked.points[at] for at in own]
     reached = {limit: f1(cases, points, limit) for limit in range(-40, 31, 2)}
@@ -395,7 +363,7 @@ def main() -> int:
     if given.fit:
         _write(all_stories, enough)
         return 0
-    result = {half: of_abstracts(half) for half in ("dev", "test")}
+    result = {half: of_abstracts(half, vocabulary) for half in ("dev", "test")}
     for half, row in result.items():
         print("abstracts", half, {name: value for name, value in row.items() if name != "misses"})
     found_f1, counts = reached[enough]
@@ -416,14 +384,14 @@ def _of(checked: Checked, of: str, enough: int) -> dict[str, Any]:
 
 
 def _write(told: Sequence[Story], enough: int) -> None:
-    """Write the points of both, learned from all."""
-    head = "# Made by `python -m benchmarks.diagnosis_sentences --fit`: "
-    weights = weighed([one for story in told if story.diagnosis and (one := choices(story)) is not None])
-    lines = [f"{head}hundredths of log odds.", "[points]"]
-    lines += [f'"{name}" = {value}' for name, value in weights.items()]
-    POINTS.write_text("\n".join(lines) + "\n", "utf-8")
-    points = tenths(learned([marked(story, weights) for story in told if is_learned(story)]))
-    lines = [f"{head}points, and how many are enough.", f"enough = {enough}", "", "[points]"]
+    """Write the points, learned from all, each disease as the product's ranking chooses it."""
+    points = tenths(learned([marked(story, ranking.weights()) for story in told if is_learned(story)]))
+    lines = [
+        "# Made by `python -m benchmarks.diagnosis_sentences --fit`: points, and how many are enough.",
+        f"enough = {enough}",
+        "",
+        "[points]",
+    ]
     lines += [f'"{name}" = {value}' for name, value in points.items()]
     WEIGHTS.write_text("\n".join(lines) + "\n", "utf-8")
 

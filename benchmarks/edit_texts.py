@@ -18,9 +18,8 @@ from pathlib import Path
 
 from lxml import etree
 
-from benchmarks.cases_gold import real_files
 from benchmarks.jats_speed import raw_of
-from benchmarks.measure import SHARED
+from benchmarks.measure import SHARED, real_files
 from curation.extract.figures import split_label
 from curation.extract.neutralise import RULE, neutralise, neutralise_caption
 from curation.extract.stage import EXTRACT

@@ -17,6 +17,12 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "benchmarks" / "results"
 SHARED = Path(os.environ.get("BENCHMARK_DATA", ROOT.parent / "shared" / "data"))
+FOLDERS = ("pmc-bucket", "jats-multilingual", "jats-with-images")
+
+
+def real_files(shared: Path) -> dict[str, Path]:
+    """Articles of the shared data by file name."""
+    return {path.name: path for folder in FOLDERS for path in sorted((shared / folder).glob("**/*.xml"))}
 
 
 def cpu_seconds(work: Callable[[], object]) -> float:

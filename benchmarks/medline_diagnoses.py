@@ -24,17 +24,13 @@ from benchmarks.principal_diagnosis import (
     Told,
     Vocabulary,
     default_vocabulary,
+    diagnoses_of,
     interval,
-    mentions_of,
     told,
 )
-from curation.cases import diagnosis
-from curation.cases.diagnosis_choice import Rest
 from curation.concepts.annotate import Text, annotate
-from curation.diagnosis.stage import of_article
-from curation.extract.sentences import sentence_spans
 from schemas.article import KeywordGroup
-from schemas.case import Case, CaseSpan, Statement
+from schemas.case import Case, CaseSpan
 from schemas.diagnosis import PrincipalDiagnosis
 from schemas.extracted import Passage
 from schemas.ids import case_id
@@ -58,9 +54,7 @@ def marked() -> Iterator[tuple[Record, list[str]]]:
 
 def read(citation: Record, vocabulary: Vocabulary) -> PrincipalDiagnosis:
     """What is decided for one citation, its abstract read as the story of one patient."""
-    item = as_report(citation)
-    found = mentions_of(item, vocabulary.matcher)
-    return next(of_article(item.source, item.cases, item.passages, found, vocabulary.concepts))
+    return next(diagnoses_of(as_report(citation), vocabulary))
 
 
 def as_report(citation: Record) -> Told:
@@ -69,33 +63,12 @@ def as_report(citation: Record) -> Told:
         (KeywordGroup(language="en", type="", terms=tuple(citation.keywords)),) if citation.keywords else ()
     )
     item = told(report([("", [citation.abstract])], title=citation.title, keywords=keywords))
-    return dataclasses.replace(item, cases=(_case(item.source.id, citation, item.passages[0]),))
+    return dataclasses.replace(item, cases=(_case(item.source.id, item.passages[0]),))
 
 
-def rest_of_citation(citation: Record) -> Rest:
-    """What is read of a citation beside its abstract, which is the story."""
-    return Rest(title=citation.title, keywords=citation.keywords, text=citation.abstract)
-
-
-def _case(article: str, citation: Record, passage: Passage) -> Case:
-    places = sentence_spans(passage.text)
-    texts = [passage.text[start:end] for start, end in places]
-    stated = list(diagnosis.in_title(citation.title))
-    for at, rule in diagnosis.select(texts, rest_of_citation(citation).topic(texts)):
-        start, end = places[at]
-        stated.append(
-            Statement(place="passage", passage_id=passage.id, start=start, end=end, text=texts[at], rule=rule)
-        )
+def _case(article: str, passage: Passage) -> Case:
     whole = CaseSpan(passage_id=passage.id, start=0, end=len(passage.text), role="findings")
-    return Case(
-        id=case_id(article, 1),
-        article_id=article,
-        number=1,
-        label="",
-        rule="body",
-        spans=(whole,),
-        statements=(*stated, *diagnosis.in_keywords(citation.keywords, stated)),
-    )
+    return Case(id=case_id(article, 1), article_id=article, number=1, label="", rule="body", spans=(whole,))
 
 
 def wanted(names: list[str], vocabulary: Vocabulary) -> set[str]:

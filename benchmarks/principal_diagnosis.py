@@ -19,9 +19,8 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
-from benchmarks.cases_gold import real_files
 from benchmarks.jats_speed import raw_of
-from benchmarks.measure import RESULTS, ROOT, SHARED, save
+from benchmarks.measure import RESULTS, ROOT, SHARED, real_files, save
 from curation.cases.stage import CASES
 from curation.concepts.annotate import annotate
 from curation.concepts.matcher import Matcher
@@ -40,6 +39,7 @@ from schemas.concept import Mention
 from schemas.diagnosis import PrincipalDiagnosis
 from schemas.extracted import Figure, Passage, Source
 from schemas.record import from_table
+from schemas.stages import Drop
 from schemas.vocabulary import ConceptMapping, ConceptRelation, ConceptType
 from sources import jats, openstax
 from sources.ledger import Ledger
@@ -116,6 +116,7 @@ class Told:
     cases: tuple[Case, ...]
     passages: tuple[Passage, ...]
     figures: tuple[Figure, ...]
+    drops: tuple[Drop, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,13 +154,14 @@ def told(article: Article) -> Told:
         "extract.figures": [row for row in rows if isinstance(row, Figure)],
         "extract.passages": [row for row in rows if isinstance(row, Passage)],
     }
-    kept, _, _ = run_records(CASES, tables, {}, {})
+    kept, drops, _ = run_records(CASES, tables, {}, {})
     return Told(
         article,
         tables["extract.sources"][0],
         tuple(kept["cases"]),
         tuple(tables["extract.passages"]),
         tuple(tables["extract.figures"]),
+        tuple(drops),
     )
 
 
@@ -197,6 +199,13 @@ def mentions_of(item: Told, matcher: Matcher) -> list[Mention]:
     return [mention for mention in found if mention.text_id]
 
 
+def diagnoses_of(item: Told, vocabulary: Vocabulary | None) -> Iterator[PrincipalDiagnosis]:
+    """What the stage `diagnoses` makes of an article, by words alone without a vocabulary."""
+    found = mentions_of(item, vocabulary.matcher) if vocabulary else []
+    concepts = vocabulary.concepts if vocabulary else build([], [])
+    return of_article(item.article, item.source, item.cases, item.passages, found, concepts)
+
+
 def gold_rows(split: str) -> list[dict[str, Any]]:
     """Rows of one half of the gold."""
     rows: list[dict[str, Any]] = json.loads((GOLD / f"diagnoses_{split}.json").read_text("utf-8"))
@@ -223,8 +232,7 @@ def compare(
     made: dict[str, PrincipalDiagnosis] = {}
     for article in sorted({row["article"] for row in rows}):
         item = items[article]
-        found = mentions_of(item, vocabulary.matcher)
-        for given in of_article(item.source, item.cases, item.passages, found, vocabulary.concepts):
+        for given in diagnoses_of(item, vocabulary):
             made[given.case_id] = given
     verdicts = [_judged(row, items[row["article"]], made, vocabulary.same) for row in rows]
     committed = sum(item["verdict"] in ("right", "wrong") for item in verdicts)

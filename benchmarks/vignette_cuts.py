@@ -14,9 +14,8 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from benchmarks.cases_gold import real_files
 from benchmarks.jats_speed import raw_of
-from benchmarks.measure import RESULTS, SHARED, save
+from benchmarks.measure import RESULTS, SHARED, real_files, save
 from benchmarks.principal_diagnosis import mentions_of, told
 from curation.concepts.native import open_index
 from curation.diagnosis.stage import of_article
@@ -56,7 +55,7 @@ def measure(workspace: Path) -> dict[str, Any]:
         tables["cases.cases"] += item.cases
         tables["extract.passages"] += item.passages
         tables["ground.mentions"] += found
-        read = of_article(item.source, item.cases, item.passages, found, concepts)
+        read = of_article(article, item.source, item.cases, item.passages, found, concepts)
         tables["diagnoses.diagnoses"] += read
     kept, drops, accounts = run_records(
         PER_ARTICLE, tables, {**PER_ARTICLE.params, "one_per_patient": False}, files

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import collections
+import dataclasses
 import itertools
 import json
 import re
@@ -20,9 +21,8 @@ from typing import Any
 from benchmarks.cases_gold import Tally
 from benchmarks.jats_speed import raw_of
 from benchmarks.measure import RESULTS, ROOT, save
-from benchmarks.principal_diagnosis import Vocabulary, default_vocabulary, interval, mentions_of, told
+from benchmarks.principal_diagnosis import Vocabulary, default_vocabulary, diagnoses_of, interval, told
 from benchmarks.written_cases import concepts_of
-from curation.diagnosis.stage import of_article
 from curation.extract.scope import decide
 from schemas.article import Article
 from schemas.case import Case
@@ -65,9 +65,7 @@ class Result:
         )
         item = told(article)
         cases = item.cases if not verdict else ()  # what is out of scope gives none
-        found = mentions_of(item, vocabulary.matcher)
-        given = of_article(item.source, cases, item.passages, found, vocabulary.concepts)
-        made = {one.case_id: one for one in given}
+        made = {one.case_id: one for one in diagnoses_of(dataclasses.replace(item, cases=cases), vocabulary)}
         for number, (case, gold) in enumerate(itertools.zip_longest(cases, row["patients"]), start=1):
             self._patient(f"{name}#{number}", case, gold, made.get(case.id) if case else None, vocabulary)
 
@@ -82,7 +80,7 @@ class Result:
         found: set[tuple[str, ...]] = {(name,)} if case else set()
         self.tallies["patients"].add(found, {(name,)} if gold else set())
         expected = {key(text) for text in gold["sentences"]} if gold else set()
-        stated = [one.text for one in case.statements if one.place == "passage"] if case else []
+        stated = [one.text for one in answer.statements if one.place == "passage"] if answer else []
         self.tallies["sentences"].add(
             {(name, same(key(text), expected)) for text in stated}, {(name, text) for text in expected}
         )

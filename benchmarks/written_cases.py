@@ -20,8 +20,15 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.measure import RESULTS, save
-from benchmarks.principal_diagnosis import GOLD, Vocabulary, default_vocabulary, interval, mentions_of, told
-from curation.diagnosis.stage import of_article
+from benchmarks.principal_diagnosis import (
+    GOLD,
+    Vocabulary,
+    default_vocabulary,
+    diagnoses_of,
+    interval,
+    mentions_of,
+    told,
+)
 from schemas.diagnosis import PrincipalDiagnosis
 from tests.curation.cases.stories import report
 
@@ -63,8 +70,7 @@ def _filled(group: str, half: str, template: Mapping[str, str], words: Mapping[s
 def read(story: Story, vocabulary: Vocabulary) -> PrincipalDiagnosis | None:
     """The principal diagnosis of a story, through the stages; None when no case was found."""
     item = told(report([("Case presentation", [f"{OPENING} {story.text}"])], title=story.title))
-    found = mentions_of(item, vocabulary.matcher)
-    return next(of_article(item.source, item.cases, item.passages, found, vocabulary.concepts), None)
+    return next(diagnoses_of(item, vocabulary), None)
 
 
 def judged(story: Story, answer: PrincipalDiagnosis | None, wanted: set[str]) -> str:

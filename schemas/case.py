@@ -24,18 +24,6 @@ class CaseSpan:
 
 
 @record
-class Statement:
-    """One place that states the final diagnosis of a case."""
-
-    place: Literal["title", "keyword", "passage"] = column("where it stands")
-    passage_id: str = column("passage id, '' for title and keywords", default="")
-    start: int = column("offset of the sentence in the passage or title, 0 for keywords")
-    end: int = column("offset after it; length of the keyword for keywords")
-    text: str = column("the sentence or keyword as written; re-extracts")
-    rule: str = column("what made it a diagnosis statement, e.g. 'final diagnosis', 'diagnosed with'")
-
-
-@record
 class Case:
     """One patient of one article or book."""
 
@@ -51,7 +39,6 @@ class Case:
         "the case in reading order; its spans do not overlap, those of relatives may share a passage"
     )
     figures: tuple[str, ...] = column("ids of figures that show this patient", default=())
-    statements: tuple[Statement, ...] = column("where its final diagnosis is stated", default=())
 
 
 @record

@@ -30,6 +30,18 @@ class DiagnosisEvidence:
 
 
 @record
+class Statement:
+    """One place that states the final diagnosis of a case."""
+
+    place: Literal["title", "keyword", "passage"] = column("where it stands")
+    passage_id: str = column("passage id, '' for title and keywords", default="")
+    start: int = column("offset of the sentence in the passage or title, 0 for keywords")
+    end: int = column("offset after it; length of the keyword for keywords")
+    text: str = column("the sentence or keyword as written; re-extracts")
+    rule: str = column("what made it a diagnosis statement, e.g. 'final diagnosis', 'diagnosed with'")
+
+
+@record
 class PrincipalDiagnosis:
     """The principal diagnosis of one case, or an open one."""
 
@@ -38,9 +50,13 @@ class PrincipalDiagnosis:
     concept: str = column("CURIE, '' when open", default="")
     name: str = column("the vocabulary name that matched, '' when open", default="")
     rule: str = column(
-        "places that name it, statements first, e.g. 'final diagnosis+title+keyword'", default=""
+        "places that name it, statements first, e.g. 'final diagnosis+title+keyword'; case: the story alone",
+        default="",
     )
     confidence: float = column("chance that it is the diagnosis, 0 to 1; 0 when open", default=0.0)
     reason: OpenReason = column("why it is open, else ''", default="")
     contenders: tuple[str, ...] = column("CURIEs between which an ambiguous case stands", default=())
     evidence: tuple[DiagnosisEvidence, ...] = column("mentions it rests on, best place first", default=())
+    statements: tuple[Statement, ...] = column(
+        "where the final diagnosis is stated, that of an open case too", default=()
+    )

@@ -17,7 +17,7 @@ from filelock import FileLock
 from hypothesis import settings
 from xdist.scheduler.loadscope import LoadScopeScheduling
 
-from benchmarks.cases_gold import real_files
+from benchmarks.measure import real_files
 from flows.engine.execution import collect_rarely, new_pool
 from flows.engine.workspace import Workspace, open_workspace
 from flows.release import loading

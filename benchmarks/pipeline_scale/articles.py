@@ -29,8 +29,8 @@ from benchmarks.pipeline_scale.world import (
     place_id,
 )
 from schemas.article import Abstract
-from schemas.case import Case, CaseReport, CaseSpan, Statement
-from schemas.diagnosis import DiagnosisEvidence, PrincipalDiagnosis
+from schemas.case import Case, CaseReport, CaseSpan
+from schemas.diagnosis import DiagnosisEvidence, PrincipalDiagnosis, Statement
 from schemas.extracted import Passage
 from schemas.ids import case_id
 from schemas.label import Label, LabelEvidence, RecordLabels
@@ -198,7 +198,6 @@ class Shelf:
                     CaseSpan(passage_id=passage.id, start=turn + 1, end=end, role="course"),
                 ),
                 figures=figures,
-                statements=_stated(draft, place, diagnosis),
             )
         )
         self.rows["diagnoses.diagnoses"].append(_decided(draft, name, place, diagnosis))
@@ -270,10 +269,8 @@ def _told(draft: Draft, section: int, texts: Sequence[str]) -> list[Place]:
     return places
 
 
-def _stated(draft: Draft, place: Place, diagnosis: int | None) -> tuple[Statement, ...]:
+def _stated(draft: Draft, place: Place, diagnosis: int) -> tuple[Statement, ...]:
     """The sentence that states a diagnosis; its name there is a mention."""
-    if diagnosis is None:
-        return ()
     passage, first, end = place
     at = passage.text.rindex(diagnosis_name(diagnosis), first, end)
     start = passage.text.rindex("The final", first, end)
@@ -297,4 +294,5 @@ def _decided(draft: Draft, case: str, place: Place, diagnosis: int | None) -> Pr
         rule="final diagnosis+title",
         confidence=0.9,
         evidence=(DiagnosisEvidence(place="statement", text_id=passage.id, **words),),
+        statements=_stated(draft, place, diagnosis),
     )

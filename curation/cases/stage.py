@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from curation.cases import diagnosis, figures, layout, report
-from curation.cases.diagnosis_choice import Rest, rest_of
+from curation.cases import figures, layout, report
 from curation.cases.figures import Profile
-from curation.cases.headings import is_final_diagnosis
 from curation.cases.narrative import Paragraph, group_words, is_aside, mentions_patient
 from curation.cases.patient import (
     Age,
@@ -26,7 +24,7 @@ from curation.cases.roles import Role, role_of, title_role
 from curation.extract.formalities import is_consent
 from curation.extract.sentences import sentence_spans
 from schemas.article import Article, ArticlePassage
-from schemas.case import Case, CaseReport, CaseSpan, Statement
+from schemas.case import Case, CaseReport, CaseSpan
 from schemas.extracted import Figure, Passage, Source
 from schemas.ids import case_id
 from schemas.stages import Account, Drop, Input, Reason, RecordStage, Table
@@ -70,7 +68,7 @@ def cases(
     if not kept:
         yield _drop(article, *_why_none(article, drafts, paragraphs))
         return
-    made = list(_cases(article, source, found, kept, paragraphs))
+    made = list(_cases(article, source, found, kept))
     yield CaseReport(article_id=article.id, claims=grounds, cases=len(made))
     yield from made
 
@@ -144,11 +142,7 @@ def _why_none(
 
 
 def _cases(
-    article: Article,
-    source: Source,
-    found: Sequence[Figure],
-    drafts: Sequence[Draft],
-    paragraphs: Sequence[Paragraph],
+    article: Article, source: Source, found: Sequence[Figure], drafts: Sequence[Draft]
 ) -> Iterator[Case]:
     """The records of one article's patients, in reading order."""
     drafted = [(draft, spans) for draft in drafts if (spans := _spans(draft))]
@@ -161,20 +155,7 @@ def _cases(
         for number, (draft, spans) in zip(numbers, drafted, strict=True)
     }
     shown = figures.assign(found, profiles, is_report=is_report)
-    titles = list(diagnosis.in_title(article.title)) if is_report else []
-    told: dict[str, list[tuple[int, int]]] = {}
-    for _, spans in drafted:
-        for span in spans:
-            told.setdefault(span.passage_id, []).append((span.start, span.end))
-    rest = rest_of(
-        "" if source.is_book else article.title,
-        source.keywords,
-        article,
-        ((item.id, item.text) for item in paragraphs),
-        told,
-    )
     for position, (number, (draft, spans)) in enumerate(zip(numbers, drafted, strict=True), start=1):
-        stated = [*titles, *_statements(draft, spans, rest)]
         age, sex = profiles[number].age, profiles[number].sex
         yield Case(
             id=case_id(article.id, position),
@@ -187,7 +168,6 @@ def _cases(
             sex=sex,
             spans=spans,
             figures=shown[number],
-            statements=(*stated, *diagnosis.in_keywords(source.keywords, stated)),
         )
 
 
@@ -220,23 +200,6 @@ def _spans(draft: Draft) -> tuple[CaseSpan, ...]:
     return tuple(spans)
 
 
-def _statements(draft: Draft, spans: Sequence[CaseSpan], rest: Rest) -> Iterator[Statement]:
-    """Sentences of the case that state its final diagnosis."""
-    told = [
-        (piece.paragraph, start, end)
-        for piece in draft.pieces
-        for start, end in piece.sentences()
-        if any(span.passage_id == piece.paragraph.id and span.start <= start < span.end for span in spans)
-    ]
-    texts = [paragraph.text[start:end] for paragraph, start, end in told]
-    headed = [bool(item.titles) and is_final_diagnosis(item.titles[-1]) for item, _, _ in told]
-    for at, rule in diagnosis.select(texts, rest.topic(texts), headed):
-        paragraph, start, end = told[at]
-        yield Statement(
-            place="passage", passage_id=paragraph.id, start=start, end=end, text=texts[at], rule=rule
-        )
-
-
 def _reports(
     article: Article, sources: Sequence[Source], found: Sequence[Figure], passages: Sequence[Passage]
 ) -> list[str]:
@@ -245,7 +208,7 @@ def _reports(
 
 CASES = RecordStage(
     name="cases",
-    version=14,
+    version=15,
     inputs=(
         Input("parse.articles", Article, by="id"),
         Input("extract.sources", Source, by="id"),

@@ -13,12 +13,12 @@ from bisect import bisect_left
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from curation.cases.diagnosis_cues import EXPLICIT, STRONG
-from curation.cases.diagnosis_topic import is_disease, names_disease
 from curation.diagnosis import outside, phrases, talk
 from curation.diagnosis.candidate import Candidate
 from curation.diagnosis.concepts import Concepts
+from curation.diagnosis.cues import EXPLICIT, STRONG
 from curation.diagnosis.heads import is_half, is_head_only, leaves_out_site
+from curation.diagnosis.named import Rest
 from curation.diagnosis.reading import (
     Role,
     are_joined,
@@ -28,9 +28,11 @@ from curation.diagnosis.reading import (
     roles_in_title,
     without,
 )
-from schemas.case import Case, Statement
+from curation.diagnosis.story import FINAL, Sentence, Story
+from curation.diagnosis.topic import NAMES, Topic, is_disease, names_disease
+from schemas.case import Case
 from schemas.concept import Mention
-from schemas.diagnosis import EvidencePlace
+from schemas.diagnosis import EvidencePlace, Statement
 
 _TITLE: Mapping[Role, float] = {"main": 1.0, "cause": 0.375, "setting": 0.125, "sign": 0.125, "never": 0.0}
 _PROMOTED = 0.75
@@ -40,7 +42,6 @@ _SHARED = 0.75
 _FIRM = frozenset({*(cue.name for cue in EXPLICIT), *STRONG})
 """Rules of statements that say outright what the patient has."""
 _EXPLICIT = frozenset(cue.name for cue in EXPLICIT)
-FINAL = "final diagnosis"
 _MAX_ACRONYM = 5
 _MAX_READ = 3000
 """Characters of a title or sentence that are read; bounds the work on a sentence without end."""
@@ -51,35 +52,32 @@ _Read = tuple[Mention, tuple[int, int], Role]
 
 
 @dataclass(frozen=True, slots=True)
-class Sentence:
-    """One stretch of a text that may name a diagnosis; offsets in the text with that id."""
-
-    text_id: str
-    start: int
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
 class Texts:
     """What the cases of one article are read from.
 
-    `mentions` holds those of every text, by text id; `passages` the texts of the article's passages, and
+    `mentions` holds those of every text, by text id; `titles` where the title states what the cases have;
+    `rest` what is read beside each; `passages` the texts of the article's passages, `continued` those of
+    later documents its cases go on in, `headed` the ids of those under a title like "Final diagnosis", and
     `openings` where the first sentence of each ends.
     """
 
     title_id: str
     keywords: tuple[Sentence, ...]
     mentions: Mapping[str, Sequence[Mention]]
+    titles: tuple[Statement, ...] = ()
+    rest: Rest = field(default_factory=Rest)
     cases: Sequence[Case] = ()
     passages: Mapping[str, str] = field(default_factory=dict)
+    continued: Mapping[str, str] = field(default_factory=dict)
+    headed: Collection[str] = ()
     openings: Mapping[str, int] = field(default_factory=dict)
 
 
 class Reading:
     """Candidates of one case while its texts are read."""
 
-    def __init__(self, case: Case, texts: Texts, concepts: Concepts) -> None:
-        self.case, self.texts, self.concepts = case, texts, concepts
+    def __init__(self, case: Case, story: Story, texts: Texts, concepts: Concepts) -> None:
+        self.case, self.story, self.texts, self.concepts = case, story, texts, concepts
         self.found: dict[str, Candidate] = {}
         self.taken_back: set[str] = set()
         self.beside: set[str] = set()
@@ -90,17 +88,28 @@ class Reading:
 
     def read(self) -> dict[str, Candidate]:
         """All places, the ones that state a diagnosis first. Returns the candidates by concept."""
-        for statement in self.case.statements:
-            if statement.place == "passage":
-                self._read_statement(statement)
-        for statement in self._said_outside():
-            self._read_statement(statement)
-        for statement in self.case.statements:
-            if statement.place == "title":
-                self._read_title(statement)
+        for statement in (*self.story.stating(), *self._said_outside()):
+            self.read_statement(statement)
+        for statement in self.texts.titles:
+            self._read_title(statement)
         self._read_keywords()
         self._listen()
         return self.found
+
+    def called(self) -> dict[str, set[str]]:
+        """What every candidate is called in the article."""
+        names = {concept: {item.name} for concept, item in self.found.items()}
+        for mention in itertools.chain.from_iterable(self.texts.mentions.values()):
+            if mention.concept in names:
+                names[mention.concept].add(mention.text)
+        return names
+
+    def is_mentioned(self, topic: Topic) -> bool:
+        """Whether the article mentions a disease by a name of the vocabulary, however it speaks of it."""
+        return any(
+            topic.agreement(mention.text) == NAMES and self.concepts.kind(mention.concept) != "other"
+            for mention in itertools.chain.from_iterable(self.texts.mentions.values())
+        )
 
     def _within(self, sentence: Sentence, end: int) -> list[Mention]:
         """All mentions in a stretch."""
@@ -187,7 +196,8 @@ class Reading:
         candidate.add(mention, place)
         return candidate
 
-    def _read_statement(self, statement: Statement) -> None:
+    def read_statement(self, statement: Statement) -> None:
+        """Note what a sentence states, and where."""
         text = statement.text[:_MAX_READ]
         sentence = Sentence(statement.passage_id, statement.start, text)
         mentions = self._with_short_forms(sentence, self._named(sentence))

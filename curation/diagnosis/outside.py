@@ -9,9 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from curation.cases.diagnosis_score import explicit_rule
+from curation.diagnosis.sentences import explicit_rule
+from curation.diagnosis.story import Sentence, statement
 from curation.extract.sentences import sentence_spans
-from schemas.case import Statement
+from schemas.diagnosis import Statement
 
 _OURS = re.compile(
     r"\b(?:our|this|the present|the index)\s+(?:[\w-]+\s+)?(?:patient|case|infant|child|boy|girl|newborn"
@@ -53,6 +54,4 @@ def statements(text_id: str, text: str) -> Iterator[Statement]:
         if not (is_on_him or (is_ours and _TAKES_UP.match(sentence))):
             continue
         if rule := explicit_rule(sentence):
-            yield Statement(
-                place="passage", passage_id=text_id, start=start, end=end, text=sentence, rule=rule
-            )
+            yield statement(Sentence(text_id, start, sentence), rule)

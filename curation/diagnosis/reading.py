@@ -10,8 +10,8 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Literal
 
-from curation.cases.diagnosis_topic import is_disease, names_disease
 from curation.diagnosis import phrases
+from curation.diagnosis.topic import is_disease, names_disease
 
 Role = Literal["main", "cause", "setting", "sign", "never"]
 """main: what the patient has; cause: what it came from; setting: what else the patient has; sign: how it

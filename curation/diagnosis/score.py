@@ -1,7 +1,8 @@
 """How likely each candidate is the principal diagnosis, or none of them: a conditional logit.
 
-One candidate of a case is right, or none is named: the chance of each is its share of the exponentials of all
-scores (McFadden 1974, https://eml.berkeley.edu/reprints/mcfadden/zarembka.pdf). Weights were learned by
+Candidates are concepts, and diseases named in words that no concept among them goes by. One is right, or none
+is named: the chance of each is its share of the exponentials of all scores
+(McFadden 1974, https://eml.berkeley.edu/reprints/mcfadden/zarembka.pdf). Weights were learned by
 `python -m benchmarks.diagnosis_ranking --fit` from marked reports.
 """
 
@@ -10,15 +11,18 @@ from __future__ import annotations
 import functools
 import math
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 from curation.diagnosis.candidate import Candidate
 from curation.diagnosis.concepts import Concepts
+from curation.diagnosis.named import Named
+from curation.diagnosis.topic import NAMES
 
 Features = dict[str, float]
-_MANY = 4
-"""Mentions below which even the disease spoken of most is not spoken of often."""
+Key = str | int
+"""A candidate: a CURIE, or the place of a disease among those named in words; '' is none of them."""
+NONE = ""
 _AFTER = 0.02
 """Part of a story by which one statement comes after another."""
 
@@ -46,8 +50,7 @@ def features(found: Mapping[str, Candidate], concepts: Concepts) -> dict[str, Fe
         concept: [found[other] for other in sorted(concepts.ancestors(concept) & found.keys())]
         for concept in found
     }
-    most = max((item.count for item in found.values() if not item.is_finding), default=0)
-    most = max(most, _MANY)
+    most = max((item.count for item in found.values() if not item.is_finding), default=1) or 1
     made: dict[str, Features] = {}
     for concept, item in found.items():
         over = above[concept]
@@ -88,6 +91,53 @@ def _is_superseded(item: Candidate, found: Mapping[str, Candidate], concepts: Co
     )
 
 
+def agreeing(named: Sequence[Named], called: Mapping[str, Collection[str]]) -> dict[str, list[int]]:
+    """The diseases named in words that each concept is, by concept.
+
+    Args:
+        named: the diseases.
+        called: what each concept is called in the article.
+    """
+    return {
+        concept: [
+            at
+            for at, item in enumerate(named)
+            if any(item.topic.agreement(words) == NAMES for words in sorted(words_of))
+        ]
+        for concept, words_of in called.items()
+    }
+
+
+def with_words(
+    made: Mapping[str, Features], named: Sequence[Named], same: Mapping[str, Sequence[int]]
+) -> dict[Key, Features]:
+    """Features of every candidate: of concepts with what speaks for them in words, and of words alone.
+
+    Args:
+        made: features of the concepts.
+        named: diseases named in words.
+        same: see :func:`agreeing`.
+    """
+    told: dict[Key, Features] = {}
+    for concept, read in made.items():
+        evidence = [named[at].evidence for at in same[concept]]
+        most = {_worded(name): max(one[name] for one in evidence) for name in evidence[0]} if evidence else {}
+        told[concept] = {**read, **({"worded": 1.0} if evidence else {}), **most}
+    alone = set(range(len(named))).difference(*same.values())
+    for at in sorted(alone):
+        told[at] = {"words alone": 1.0, **{_worded(key): value for key, value in named[at].evidence.items()}}
+    return told
+
+
+def _worded(evidence: str) -> str:
+    return f"in words: {evidence}"
+
+
+def of_words(item: Named, weights: Mapping[str, float]) -> float:
+    """How much speaks for a disease named in words, for choosing among those that are one concept."""
+    return math.fsum(weights[_worded(name)] * value for name, value in item.evidence.items())
+
+
 def of_none(is_unmatched: bool, is_titled_unmatched: bool) -> Features:
     """Features of the answer that no candidate is the diagnosis.
 
@@ -102,14 +152,18 @@ def of_none(is_unmatched: bool, is_titled_unmatched: bool) -> Features:
     }
 
 
-def chances(made: Mapping[str, Features], none: Features) -> dict[str, float]:
-    """The chance of every candidate, by concept, and of none of them under the name ''."""
-    weights = _scale()[0]
-    scores = {
-        concept: math.fsum(weights[name] * value for name, value in read.items())
-        for concept, read in (*made.items(), ("", none))
+def weights() -> Mapping[str, float]:
+    """The weight of every feature."""
+    return _scale()[0]
+
+
+def chances(made: Mapping[Key, Features], none: Features, weights: Mapping[str, float]) -> dict[Key, float]:
+    """The chance of every candidate, and of :data:`NONE` of them."""
+    scores: dict[Key, float] = {
+        key: math.fsum(weights[name] * value for name, value in read.items())
+        for key, read in (*made.items(), (NONE, none))
     }
     most = max(scores.values())
-    parts = {concept: math.exp(score - most) for concept, score in scores.items()}
+    parts = {key: math.exp(score - most) for key, score in scores.items()}
     whole = math.fsum(parts.values())
-    return {concept: part / whole for concept, part in parts.items()}
+    return {key: part / whole for key, part in parts.items()}

@@ -1,4 +1,4 @@
-"""The stage `diagnoses`: one PrincipalDiagnosis per case, decided or open with its reason."""
+"""The stage `diagnoses`: per case its principal diagnosis, or why it is open, and where it is stated."""
 
 from __future__ import annotations
 
@@ -11,10 +11,16 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from curation.diagnosis.candidates import Sentence, Texts
+from curation.cases import report
+from curation.cases.headings import is_final_diagnosis
+from curation.diagnosis.candidates import Texts
 from curation.diagnosis.concepts import FAMILY, Concepts, build
+from curation.diagnosis.named import rest_of
 from curation.diagnosis.principal import principal
+from curation.diagnosis.statements import in_title
+from curation.diagnosis.story import Sentence
 from curation.extract.sentences import sentence_spans
+from schemas.article import Article
 from schemas.case import Case
 from schemas.concept import Mention
 from schemas.diagnosis import PrincipalDiagnosis
@@ -28,7 +34,8 @@ T = TypeVar("T")
 
 
 def diagnoses(
-    source: Source,
+    article: Article,
+    sources: Sequence[Source],
     cases: Sequence[Case],
     passages: Sequence[Passage],
     mentions: Sequence[Mention],
@@ -40,7 +47,8 @@ def diagnoses(
     """Principal diagnoses of one article's cases, in order.
 
     Args:
-        source: the article, for its title and keywords.
+        article: the article as parsed.
+        sources: its one Source.
         cases: its cases.
         passages: its passages; those outside the cases are read for what they say of the patients.
         mentions: its grounded mentions, those of title and keywords included.
@@ -49,10 +57,13 @@ def diagnoses(
         relations: Parquet of its ConceptRelation rows.
     """
     if cases:
-        yield from of_article(source, cases, passages, mentions, _concepts(names, types, relations))
+        yield from of_article(
+            article, sources[0], cases, passages, mentions, _concepts(names, types, relations)
+        )
 
 
 def of_article(
+    article: Article,
     source: Source,
     cases: Sequence[Case],
     passages: Sequence[Passage],
@@ -60,15 +71,23 @@ def of_article(
     concepts: Concepts,
 ) -> Iterator[PrincipalDiagnosis]:
     """As :func:`diagnoses`, with the vocabulary's concepts at hand."""
-    texts = read_from(source, cases, passages, mentions)
+    texts = read_from(article, source, cases, passages, mentions)
     for case in cases:
         yield principal(case, texts, concepts)
 
 
 def read_from(
-    source: Source, cases: Sequence[Case], passages: Sequence[Passage], mentions: Iterable[Mention]
+    article: Article,
+    source: Source,
+    cases: Sequence[Case],
+    passages: Sequence[Passage],
+    mentions: Iterable[Mention],
 ) -> Texts:
     """What the cases of an article are read from."""
+    told: dict[str, list[tuple[int, int]]] = {}
+    for span in (span for case in cases for span in case.spans):
+        told.setdefault(span.passage_id, []).append((span.start, span.end))
+    is_report = bool(report.own_claims(article)) and not source.is_book
     return Texts(
         title_id=title_id(source.id),
         keywords=tuple(
@@ -76,8 +95,22 @@ def read_from(
             for number, text in enumerate(source.keywords, start=1)
         ),
         mentions=_by_text(mentions),
+        titles=tuple(in_title(source.title)) if is_report else (),
+        rest=rest_of(
+            "" if source.is_book else source.title,
+            source.keywords,
+            article,
+            ((passage.id, passage.text) for passage in passages if not passage.boilerplate),
+            told,
+        ),
         cases=cases,
         passages={passage.id: passage.text for passage in passages},
+        continued={later.passage.id: later.passage.text for later in article.continuations},
+        headed=frozenset(
+            passage.id
+            for passage in passages
+            if passage.section_path and is_final_diagnosis(passage.section_path[-1])
+        ),
         openings={passage.id: sentence_spans(passage.text)[0][1] for passage in passages if passage.text},
     )
 
@@ -103,15 +136,20 @@ def _rows(kind: type[T], path: Path) -> Iterator[T]:
 
 
 def _case_ids(
-    source: Source, cases: Sequence[Case], passages: Sequence[Passage], mentions: Sequence[Mention]
+    article: Article,
+    sources: Sequence[Source],
+    cases: Sequence[Case],
+    passages: Sequence[Passage],
+    mentions: Sequence[Mention],
 ) -> list[str]:
     return [case.id for case in cases]
 
 
 DIAGNOSES = RecordStage(
     name="diagnoses",
-    version=13,
+    version=14,
     inputs=(
+        Input("parse.articles", Article, by="id"),
         Input("extract.sources", Source, by="id"),
         Input("cases.cases", Case, by="article_id"),
         Input("extract.passages", Passage, by="article_id"),

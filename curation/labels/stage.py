@@ -20,6 +20,7 @@ from curation.labels.votes import Tallies, Weight, count_words
 from schemas.article import Article
 from schemas.case import Case
 from schemas.concept import Mention
+from schemas.diagnosis import PrincipalDiagnosis, Statement
 from schemas.extracted import Figure, Panel, Passage
 from schemas.image import FigureImage
 from schemas.label import Label, RecordLabels
@@ -41,6 +42,7 @@ def label(
     cases: Sequence[Case] = (),
     images: Sequence[FigureImage] = (),
     mentions: Sequence[Mention] = (),
+    diagnoses: Sequence[PrincipalDiagnosis] = (),
     *,
     relations: Path | None = None,
 ) -> Iterator[Label | RecordLabels]:
@@ -53,6 +55,7 @@ def label(
         cases: its cases, when they were extracted.
         images: its figures' images, when they were looked at.
         mentions: its concept mentions, when it was grounded.
+        diagnoses: of its cases, for where each is stated.
         relations: Parquet of ConceptRelation: mentions then count by what stands above them, too.
 
     Yields:
@@ -81,9 +84,11 @@ def label(
             rows += of_figure(alone, known, seen, own, told)
     is_shared = len(cases) > 1 or texts.is_book
     captions = {figure.id: figure.caption for figure in figures}
+    stated = {item.case_id: item.statements for item in diagnoses}
     for case in cases:
-        rows += _of_case(case, known, held) if is_shared else ()
-        rows += _region_of(case, captions, () if is_shared else texts.titles)
+        said = stated.get(case.id, ())
+        rows += _of_case(case, said, known, held) if is_shared else ()
+        rows += _region_of(case, said, captions, () if is_shared else texts.titles)
     yield from rows
     records: dict[Unit, list[str]] = {
         "article": [article.id],
@@ -176,21 +181,25 @@ def _own_system(figure: Figure, held: frozenset[str]) -> Iterator[Label]:
     yield from _where_different(figure.id, figure.article_id, "body_system", tallies, held)
 
 
-def _of_case(case: Case, passages: Mapping[str, str], held: Held) -> Iterator[Label]:
+def _of_case(
+    case: Case, said: Sequence[Statement], passages: Mapping[str, str], held: Held
+) -> Iterator[Label]:
     told = " ".join(
         passages[span.passage_id][span.start : span.end] for span in case.spans if span.passage_id in passages
     )[:_CASE_TEXT]
     for facet in topic.FACETS:
         tallies: Tallies = {}
-        stated = [item.text for item in case.statements if item.place == "passage"]
+        stated = [item.text for item in said if item.place == "passage"]
         count_words(tallies, load(facet), "case", stated, _STATEMENT)
         count_words(tallies, load(facet), "case", (told,), _TOLD)
         yield from _where_different(case.id, case.article_id, facet, tallies, held[facet])
 
 
-def _region_of(case: Case, captions: Mapping[str, str], titles: Sequence[str]) -> Iterator[Label]:
+def _region_of(
+    case: Case, said: Sequence[Statement], captions: Mapping[str, str], titles: Sequence[str]
+) -> Iterator[Label]:
     """The region of the body a case is about: its story names many, its diagnosis and its images few."""
-    stated = [item.text for item in case.statements if item.place != "title"]
+    stated = [item.text for item in said if item.place != "title"]
     shown = [captions[name] for name in case.figures if name in captions]
     yield from region.labels(case.id, case.article_id, region.of_case(stated, titles, shown), "")
 
@@ -213,7 +222,7 @@ def _record_ids(
 
 LABELS = RecordStage(
     name="labels",
-    version=8,
+    version=9,
     inputs=(
         Input("parse.articles", Article, by="id"),
         Input("extract.figures", Figure, by="article_id"),
@@ -221,6 +230,7 @@ LABELS = RecordStage(
         Input("cases.cases", Case, by="article_id"),
         Input("images.images", FigureImage, by="article_id"),
         Input("ground.mentions", Mention, by="article_id"),
+        Input("diagnoses.diagnoses", PrincipalDiagnosis, by="article_id"),
     ),
     outputs=(
         Table("labels", Label, ("id", "facet", "rank")),

@@ -7,10 +7,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from curation.cases.stage import CASES
+from curation.diagnosis.concepts import build
+from curation.diagnosis.stage import of_article
 from curation.extract.stage import EXTRACT
 from flows.engine.runner import run_records
 from schemas.article import Article, ArticleFigure, ArticlePassage, Box, Section
 from schemas.case import Case
+from schemas.diagnosis import Statement
 from schemas.extracted import Figure, Passage, Source
 from schemas.stages import Drop
 from tests.curation.builders import article, passage
@@ -96,6 +99,14 @@ def cases_of(of: Article) -> list[Case]:
     cases, drops = extracted(of)
     assert not drops, drops
     return cases
+
+
+def stated_in(of: Article) -> list[tuple[Statement, ...]]:
+    """What states the diagnosis of each case of an article, with a vocabulary that has no names."""
+    rows = list(EXTRACT.process(of))
+    (source,) = (row for row in rows if isinstance(row, Source))
+    passages = [row for row in rows if isinstance(row, Passage)]
+    return [item.statements for item in of_article(of, source, cases_of(of), passages, [], build([], []))]
 
 
 def numbers_of(case: Case) -> list[int]:

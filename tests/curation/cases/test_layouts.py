@@ -19,6 +19,7 @@ from tests.curation.cases.stories import (
     extracted,
     numbers_of,
     report,
+    stated_in,
 )
 
 PLAIN = "Torsion of a wandering spleen in patients with acute abdominal pain: surgical treatment"
@@ -270,7 +271,7 @@ def test_case_reports_of_drug_monographs_end_before_their_comment() -> None:
     )
     (case,) = cases_of(of)
     assert (case.rule, numbers_of(case)) == ("heading", [2, 3])
-    assert [said.place for said in case.statements if said.place == "title"] == []
+    assert [said.place for said in stated_in(of)[0] if said.place == "title"] == []
 
 
 @pytest.mark.parametrize(
@@ -412,6 +413,6 @@ def test_a_title_that_says_nothing_does_not_end_the_case_a_discussion_does() -> 
 )
 def test_what_stands_under_final_diagnosis_states_it(title: str, name: str) -> None:
     of = report([("Case presentation", [WOMAN]), (title, [name]), ("Discussion", [DISCUSSION])])
-    (case,) = cases_of(of)
-    stated = [(item.text, item.rule) for item in case.statements if item.place == "passage"]
+    (statements,) = stated_in(of)
+    stated = [(item.text, item.rule) for item in statements if item.place == "passage"]
     assert (name, "final diagnosis") in stated  # a name alone, with or without a full stop

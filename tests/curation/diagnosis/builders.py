@@ -7,19 +7,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from curation.diagnosis.concepts import Concepts, build
 from curation.diagnosis.stage import of_article
-from schemas.article import Licence
-from schemas.case import Case, CaseSpan, Statement
+from schemas.article import Article, Licence
+from schemas.case import Case, CaseSpan
 from schemas.concept import Mention
 from schemas.diagnosis import PrincipalDiagnosis
 from schemas.extracted import Passage, Source
 from schemas.hashing import sha256_text
 from schemas.ids import keyword_id, title_id
 from schemas.vocabulary import ConceptRelation, ConceptType
+from tests.curation.builders import article
+from tests.curation.builders import passage as told_in
 
 ID = "pmc:PMC1.1"
 _MARK = re.compile(r"\[(?P<text>[^\]|]+)\|(?P<concept>[A-Z]+:\w+)(?:!(?P<flags>[a-z,]+))?\]")
@@ -49,9 +51,10 @@ class Report:
     title: str = "A case to remember"
     keywords: Sequence[str] = ()
     cases: Sequence[Sequence[str]] = (("A man came.",),)
-    rules: Sequence[str] = ("diagnosed with",)
     discussion: Sequence[str] = ()
     is_book: bool = False
+    is_headed: bool = False
+    """Whether the last passage of a case stands under "Final diagnosis"."""
     mentions: list[Mention] = field(default_factory=list)
 
     def plain(self, text_id: str, marked: str) -> str:
@@ -93,8 +96,8 @@ def concepts(more: Sequence[ConceptRelation] = ()) -> Concepts:
     return build(types, [*links, *more])
 
 
-def parts(report: Report) -> tuple[Source, list[Case], list[Passage], list[Mention]]:
-    """The records of a report. Passages of a case after its first state its diagnosis, by `rules`."""
+def parts(report: Report) -> tuple[Article, Source, list[Case], list[Passage], list[Mention]]:
+    """The records of a report."""
     title = report.plain(title_id(ID), report.title)
     keywords = tuple(
         report.plain(keyword_id(ID, number), text) for number, text in enumerate(report.keywords, start=1)
@@ -119,23 +122,9 @@ def parts(report: Report) -> tuple[Source, list[Case], list[Passage], list[Menti
         return made
 
     for number, told in enumerate(report.cases, start=1):
-        mine = [passage(marked, "Case") for marked in told]
-        stated = (
-            []
-            if report.is_book
-            else [Statement(place="title", start=0, end=len(title), text=title, rule="case title")]
-        )
-        for item, rule in zip(mine[1:], report.rules, strict=False):
-            stated.append(
-                Statement(
-                    place="passage",
-                    passage_id=item.id,
-                    start=0,
-                    end=len(item.text),
-                    text=item.text,
-                    rule=rule,
-                )
-            )
+        titles = ["Case"] * len(told)
+        titles[-1] = "Final diagnosis" if report.is_headed else "Case"
+        mine = [passage(marked, title) for marked, title in zip(told, titles, strict=True)]
         cases.append(
             Case(
                 id=f"{ID}#case{number}",
@@ -146,7 +135,6 @@ def parts(report: Report) -> tuple[Source, list[Case], list[Passage], list[Menti
                 spans=tuple(
                     CaseSpan(passage_id=item.id, start=0, end=len(item.text), role="course") for item in mine
                 ),
-                statements=tuple(stated),
             )
         )
     for marked in report.discussion:
@@ -160,7 +148,10 @@ def parts(report: Report) -> tuple[Source, list[Case], list[Passage], list[Menti
         is_book=report.is_book,
         raw_sha256="0" * 64,
     )
-    return source, cases, passages, report.mentions
+    texts = [told_in(item.number, item.text) for item in passages]
+    kind = "book-chapter" if report.is_book else "case-report"
+    written = replace(article(texts, [], title=title), article_type=kind)
+    return written, source, cases, passages, report.mentions
 
 
 def answers(report: Report, vocabulary: Concepts | None = None) -> list[PrincipalDiagnosis]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import tomllib
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +13,15 @@ import pytest
 from benchmarks.diagnosis_ranking import TRUST
 from curation.diagnosis import score
 from curation.diagnosis.candidate import Candidate
+from curation.diagnosis.named import EVIDENCE, Named
+from curation.diagnosis.topic import topic_of
 from tests.curation.diagnosis.builders import concepts
 
 NONE = score.of_none(False, False)
+
+
+def _named(words: str, **evidence: float) -> Named:
+    return Named(words, topic_of(words), dict.fromkeys(EVIDENCE, 0.5) | evidence)
 
 
 def _candidate(concept: str = "MONDO:tb", **given: Any) -> Candidate:
@@ -22,9 +29,15 @@ def _candidate(concept: str = "MONDO:tb", **given: Any) -> Candidate:
     return Candidate(concept, **(plain | given))
 
 
+def _chances(found: Mapping[str, Candidate], named: Sequence[Named] = ()) -> dict[score.Key, float]:
+    called = {concept: [item.name] for concept, item in found.items()}
+    made = score.with_words(score.features(found, concepts()), named, score.agreeing(named, called))
+    return score.chances(made, NONE, score.weights())
+
+
 def _chance(one: Candidate, *others: Candidate) -> float:
     found = {item.concept: item for item in (one, *others)}
-    return score.chances(score.features(found, concepts()), NONE)[one.concept]
+    return _chances(found)[one.concept]
 
 
 def test_every_feature_has_a_weight_and_every_weight_a_feature() -> None:
@@ -53,21 +66,21 @@ def test_every_feature_has_a_weight_and_every_weight_a_feature() -> None:
     kin = score.features(
         {"MONDO:lymphoma": wide, "MONDO:dlbcl": Candidate("MONDO:dlbcl", places={"keyword"})}, concepts()
     )
-    named = {
-        name for read in (*made.values(), *kin.values(), bare, score.of_none(True, True)) for name in read
-    }
-    assert named == set(TRUST)
+    words = [_named("tuberculosis"), _named("scurvy")]
+    told = score.with_words(made, words, score.agreeing(words, {name: ["tuberculosis"] for name in made}))
+    rows = (*told.values(), *kin.values(), bare, score.of_none(True, True))
+    assert {name for read in rows for name in read} == set(TRUST)
 
 
 def test_chances_of_all_and_of_none_add_up_to_one() -> None:
     found = {name: _candidate(name) for name in ("MONDO:tb", "MONDO:lupus", "MONDO:gerd")}
-    chances = score.chances(score.features(found, concepts()), NONE)
+    chances = _chances(found)
     assert math.isclose(sum(chances.values()), 1.0) and set(chances) == {*found, ""}
     assert math.isclose(chances["MONDO:tb"], chances["MONDO:lupus"])
 
 
 def test_no_candidate_leaves_the_chance_to_none() -> None:
-    assert score.chances({}, NONE) == {"": 1.0}
+    assert _chances({}) == {"": 1.0}
 
 
 @pytest.mark.parametrize(
@@ -99,3 +112,16 @@ def test_what_another_statement_supersedes_loses() -> None:
         concepts(),
     )
     assert "superseded" not in made["MONDO:lymphoma"]
+
+
+def test_words_that_no_concept_goes_by_are_a_candidate_of_their_own() -> None:
+    found = {"MONDO:tb": _candidate(name="tuberculosis")}
+    chances = _chances(found, [_named("tuberculosis"), _named("scurvy")])
+    assert set(chances) == {"MONDO:tb", 1, ""}
+    assert math.isclose(sum(chances.values()), 1.0)
+
+
+def test_a_disease_stated_last_in_words_gains() -> None:
+    found = {"MONDO:tb": _candidate(name="tuberculosis"), "MONDO:lupus": _candidate("MONDO:lupus")}
+    rarely, last = ([_named("tuberculosis", **{"last stated": at})] for at in (0.1, 0.9))
+    assert _chances(found, rarely)["MONDO:tb"] < _chances(found, last)["MONDO:tb"]

@@ -40,8 +40,9 @@ def vocabulary(tmp_path: Path) -> dict[str, Path]:
 
 
 def _tables(report: Report) -> dict[str, list[Any]]:
-    source, cases, passages, mentions = parts(report)
+    written, source, cases, passages, mentions = parts(report)
     return {
+        "parse.articles": [written],
         "extract.sources": [source],
         "cases.cases": cases,
         "extract.passages": passages,
@@ -74,10 +75,11 @@ def test_the_order_of_mentions_does_not_matter() -> None:
         keywords=["[lupus|MONDO:lupus]", "[tuberculosis|MONDO:tb]"],
         cases=(("He came.", "He was diagnosed with [tuberculosis|MONDO:tb]."),),
     )
-    source, cases, passages, mentions = parts(report)
+    written, source, cases, passages, mentions = parts(report)
     once = run_records(
         dataclasses.replace(DIAGNOSES, process=_with_concepts),
         {
+            "parse.articles": [written],
             "extract.sources": [source],
             "cases.cases": cases,
             "extract.passages": passages[::-1],
@@ -96,8 +98,10 @@ def test_the_order_of_mentions_does_not_matter() -> None:
     assert once[0].concept == "MONDO:tb"
 
 
-def _with_concepts(source: Any, cases: Any, passages: Any, mentions: Any) -> Iterator[PrincipalDiagnosis]:
-    return of_article(source, cases, passages, mentions, concepts())
+def _with_concepts(
+    written: Any, sources: Any, cases: Any, passages: Any, mentions: Any
+) -> Iterator[PrincipalDiagnosis]:
+    return of_article(written, sources[0], cases, passages, mentions, concepts())
 
 
 def test_unknown_concepts_and_other_groups_are_left_alone() -> None:
@@ -136,10 +140,10 @@ def test_hierarchies_with_loops_and_child_rows() -> None:
 
 def test_statements_of_a_later_document_do_not_trip_it() -> None:
     """A textbook box goes on in another module, whose mentions this article does not have."""
-    source, cases, passages, mentions = parts(Report(is_book=True))
+    written, source, cases, passages, mentions = parts(Report(is_book=True))
     told = dataclasses.replace(cases[0].spans[0], passage_id="openstax:book/m2#p14")
     case = dataclasses.replace(cases[0], spans=(*cases[0].spans, told))
-    [found] = _with_concepts(source, [case], passages, mentions)
+    [found] = _with_concepts(written, [source], [case], passages, mentions)
     assert found.reason == "not_named"
 
 

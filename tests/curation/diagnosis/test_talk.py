@@ -5,15 +5,16 @@ from __future__ import annotations
 from curation.diagnosis.candidate import Candidate
 from curation.diagnosis.candidates import Reading
 from curation.diagnosis.stage import read_from
+from curation.diagnosis.story import story_of
 from tests.curation.diagnosis.builders import ID, Report, concepts, parts
 
 _TB = "[Tuberculosis|MONDO:tb]"
 
 
 def _read(report: Report, case: int = 0) -> dict[str, Candidate]:
-    source, cases, passages, mentions = parts(report)
-    texts = read_from(source, cases, passages, mentions)
-    return Reading(cases[case], texts, concepts()).read()
+    written, source, cases, passages, mentions = parts(report)
+    texts = read_from(written, source, cases, passages, mentions)
+    return Reading(cases[case], story_of(cases[case], texts.passages), texts, concepts()).read()
 
 
 def test_what_a_part_of_the_article_begins_with() -> None:
@@ -29,7 +30,7 @@ def test_what_a_part_of_the_article_begins_with() -> None:
 
 def test_a_story_has_places_and_opens_nothing() -> None:
     told = (("A man came with a swelling.", f"{_TB} is what he had."),)
-    found = _read(Report(cases=told, rules=()))["MONDO:tb"]
+    found = _read(Report(cases=told))["MONDO:tb"]
     assert not found.opens and found.defines == 0
     assert 0.4 < found.last < 0.8
 
@@ -42,13 +43,13 @@ def test_denied_and_thought_of_mentions_are_not_counted() -> None:
 
 def test_the_stories_of_other_patients_are_left_out() -> None:
     told = ((f"A man came with {_TB}.",), ("A woman came with [lupus|MONDO:lupus].",))
-    report = Report(cases=told, rules=())
+    report = Report(cases=told)
     assert set(_read(report)) == {"MONDO:tb"}
-    assert set(_read(Report(cases=told, rules=()), case=1)) == {"MONDO:lupus"}
+    assert set(_read(Report(cases=told), case=1)) == {"MONDO:lupus"}
 
 
 def test_evidence_lies_in_the_story() -> None:
-    found = _read(Report(cases=((f"A man came with {_TB}.",),), rules=(), keywords=[_TB]))["MONDO:tb"]
+    found = _read(Report(cases=((f"A man came with {_TB}.",),), keywords=[_TB]))["MONDO:tb"]
     assert [(item.place, item.text_id) for _, item in sorted(found.evidence.items())] == [
         ("keyword", f"{ID}#keyword1"),
         ("case", f"{ID}#p1"),

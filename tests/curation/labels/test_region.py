@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import pytest
 
 from curation.labels import modality, region
@@ -9,7 +12,7 @@ from flows.engine.runner import run_records
 from schemas.label import Label
 from schemas.stages import Drop
 from tests.curation.builders import ID
-from tests.curation.labels.test_stage import case, lung, run, tables
+from tests.curation.labels.test_stage import case, diagnosis, lung, run, tables
 
 REGIONS = {
     "head_neck": {"brain", "eye_orbit", "face_mouth", "ear_nose_throat", "neck"},
@@ -144,7 +147,11 @@ def test_a_chart_beside_an_image_does_not_hide_the_region() -> None:
 def test_figures_and_cases_of_an_article_have_regions() -> None:
     made = lung()
     first = made.passages[0]
-    rows, records = run(made, **{"cases.cases": [case(1, first.id, len(first.text), "He had lung cancer.")]})
+    given: dict[str, Sequence[Any]] = {
+        "cases.cases": [case(1, first.id, len(first.text))],
+        "diagnoses.diagnoses": [diagnosis(1, first.id, "He had lung cancer.")],
+    }
+    rows, records = run(made, **given)
     assert (records[f"{ID}#F2"].regions, records[f"{ID}#F2"].region_parts) == (("thorax",), ())
     assert (records[f"{ID}#case1"].regions, records[f"{ID}#case1"].region_parts) == (("thorax",), ("lung",))
     assert records[ID].regions == ()

@@ -14,8 +14,9 @@ from curation.extract.stage import EXTRACT
 from curation.labels.stage import LABELS
 from flows.engine.runner import run_records
 from schemas.article import Affiliation, Article
-from schemas.case import Case, CaseSpan, Statement
+from schemas.case import Case, CaseSpan
 from schemas.concept import Mention
+from schemas.diagnosis import PrincipalDiagnosis, Statement
 from schemas.extracted import Figure, Passage
 from schemas.image import FigureImage
 from schemas.label import Label, RecordLabels
@@ -50,6 +51,7 @@ def tables(made: Article, **more: Sequence[Any]) -> dict[str, Sequence[Any]]:
         "cases.cases": [],
         "images.images": [],
         "ground.mentions": [],
+        "diagnoses.diagnoses": [],
         **more,
     }
 
@@ -140,28 +142,34 @@ def test_mentions_count_and_nothing_else_changes_without_them() -> None:
     assert {item.place for row in rows if row.facet == "specialty" for item in row.evidence} == {"concept"}
 
 
-def case(number: int, passage: str, end: int, statement: str = "") -> Case:
-    stated = (
-        Statement(
-            place="passage", passage_id=passage, start=0, end=len(statement), text=statement, rule="final"
-        ),
-    )
+def case(number: int, passage: str, end: int) -> Case:
     return Case(
         id=f"pmc:PMC1.1#case{number}", article_id="pmc:PMC1.1", number=number, label="",
         rule="numbered", figures=(),
         spans=(CaseSpan(passage_id=passage, start=0, end=end, role="presentation"),),
-        statements=stated if statement else (),
     )  # fmt: skip
+
+
+def diagnosis(number: int, passage: str, text: str) -> PrincipalDiagnosis:
+    stated = Statement(place="passage", passage_id=passage, start=0, end=len(text), text=text, rule="final")
+    return PrincipalDiagnosis(
+        case_id=f"pmc:PMC1.1#case{number}", article_id="pmc:PMC1.1", reason="unsure", statements=(stated,)
+    )
 
 
 def test_a_case_of_another_topic_has_its_own() -> None:
     made = lung()
     first, second = made.passages
     cases = [
-        case(1, first.id, len(first.text), "He had lung cancer."),
-        case(2, second.id, len(second.text), "The diagnosis was status epilepticus after stroke."),
+        case(1, first.id, len(first.text)),
+        case(2, second.id, len(second.text)),
     ]
-    rows, records = run(made, **{"cases.cases": cases})
+    diagnoses = [
+        diagnosis(1, first.id, "He had lung cancer."),
+        diagnosis(2, second.id, "The diagnosis was status epilepticus after stroke."),
+    ]
+    given: dict[str, Sequence[Any]] = {"cases.cases": cases, "diagnoses.diagnoses": diagnoses}
+    rows, records = run(made, **given)
     assert records["pmc:PMC1.1#case1"].specialties == ("oncology",)
     assert records["pmc:PMC1.1#case2"].specialties == ("neurology",)
     assert records["pmc:PMC1.1#case2"].country == "PE"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from curation.cases.diagnosis import in_keywords, in_title, topic_of
-from curation.cases.diagnosis_topic import head_of, is_disease, names_disease
+from curation.diagnosis.statements import in_keywords, in_title
+from curation.diagnosis.topic import head_of, is_disease, names_disease, topic_of
 
 
 @pytest.mark.parametrize(

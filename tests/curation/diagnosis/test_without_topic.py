@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from curation.cases.diagnosis import select, topic_of
-from curation.cases.diagnosis_topic import NO_TOPIC
+from curation.diagnosis.statements import select
+from curation.diagnosis.topic import NO_TOPIC, topic_of
 
 CAME = "She was brought in with pain, and her uncle had been treated for tuberculosis."
 

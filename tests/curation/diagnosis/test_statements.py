@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from curation.cases.diagnosis import in_keywords, in_title, select, topic_of
-from curation.cases.diagnosis_topic import NO_TOPIC
+from curation.diagnosis.statements import in_keywords, in_title, select
+from curation.diagnosis.topic import NO_TOPIC, topic_of
 
 TITLE = "Polyarteritis nodosa with renal infarction: a case report"
 TOPIC = topic_of(TITLE)

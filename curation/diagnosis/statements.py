@@ -1,6 +1,6 @@
-"""Sentences that state a case's final diagnosis: in its title, its keywords and its own text.
+"""What states the final diagnosis of a case: its title, keywords and sentences of its own text.
 
-A sentence is chosen by points for its words, for what they name and where it stands (diagnosis_score).
+A sentence is chosen by points for its words, for what they name and where it stands (sentences).
 """
 
 from __future__ import annotations
@@ -8,10 +8,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from curation.cases import diagnosis_score as score
-from curation.cases.diagnosis_cues import EVENT
-from curation.cases.diagnosis_score import names_one
-from curation.cases.diagnosis_topic import (
+from curation.diagnosis import sentences as said
+from curation.diagnosis.cues import EVENT
+from curation.diagnosis.sentences import names_one
+from curation.diagnosis.story import FINAL
+from curation.diagnosis.topic import (
     NO_TOPIC,
     Topic,
     is_disease,
@@ -20,9 +21,7 @@ from curation.cases.diagnosis_topic import (
     without_looks,
     words_of,
 )
-from schemas.case import Statement
-
-__all__ = ["Topic", "in_keywords", "in_title", "select", "topic_of"]
+from schemas.diagnosis import Statement
 
 _TITLE_GENERIC = re.compile(
     r"^(?:a |an )?(?:case reports?|report of .{0,30}cases?|case series|literature review"
@@ -58,7 +57,6 @@ def in_keywords(keywords: Sequence[str], others: Iterable[Statement]) -> Iterato
 
 _LOOSE = {"turned out to be", "case of"}
 """Cues that say as often what something is as what a patient has."""
-FINAL_DIAGNOSIS = "final diagnosis"
 _ONLY_LIKELY = {"hedged", EVENT.name}
 _OUTRIGHT = {"final", "explicit", "confirmed", "pathology", "strong"}
 
@@ -68,12 +66,12 @@ def _without_topic(sentences: Sequence[str]) -> list[tuple[int, str]]:
 
     Where nothing does in so many words, the one finding that says most of a disease.
     """
-    read = score.features(sentences, NO_TOPIC)
-    found = [(at, rule) for at, (features, rule) in enumerate(read) if score.is_enough(features)]
+    read = said.features(sentences, NO_TOPIC)
+    found = [(at, rule) for at, (features, rule) in enumerate(read) if said.is_enough(features)]
     if found:
         return found
     likely = [
-        (score.points(features), at, rule)
+        (said.points(features), at, rule)
         for at, (features, rule) in enumerate(read)
         if features & _OUTRIGHT and "history" not in features and rule not in _LOOSE
     ]
@@ -85,18 +83,18 @@ def select(sentences: Sequence[str], topic: Topic, headed: Sequence[bool] = ()) 
 
     Args:
         sentences: the sentences of the case, in order.
-        topic: what the report's title is about.
+        topic: what the case is about.
         headed: for each whether it stands under a title like "Final diagnosis": one of them states it,
             whatever its words, and nothing that is only likely does. None stands so if empty.
     """
     found = dict(_by_words(sentences, topic))
     under = [at for at, is_under in enumerate(headed) if is_under]
     stating = [at for at in under if at in found] or [
-        at for at in under if is_disease(score.affirmed(sentences[at]))
+        at for at in under if is_disease(said.affirmed(sentences[at]))
     ]
     if stating:
         found = {at: rule for at, rule in found.items() if rule not in _ONLY_LIKELY}
-        found[stating[0]] = FINAL_DIAGNOSIS
+        found[stating[0]] = FINAL
     return sorted(found.items())
 
 
@@ -106,15 +104,15 @@ def _by_words(sentences: Sequence[str], topic: Topic) -> list[tuple[int, str]]:
     Where the head of the title finds none, its whole is tried; then what states the topic outright though
     another disease was stated later, what is only likely, or what befell the patient.
     """
-    read = score.features(sentences, topic)
-    found = [(at, rule) for at, (features, rule) in enumerate(read) if score.is_enough(features)]
+    read = said.features(sentences, topic)
+    found = [(at, rule) for at, (features, rule) in enumerate(read) if said.is_enough(features)]
     if not found and topic.whole is not None:
         found = _by_words(sentences, topic.whole)
     if not found:
         likely = [(at, rule) for at, (_, rule) in enumerate(read) if rule == "hedged"]
         befell = [(at, rule) for at, (_, rule) in enumerate(read) if rule == EVENT.name]
         outright = [
-            (score.points(features), at, rule)
+            (said.points(features), at, rule)
             for at, (features, rule) in enumerate(read)
             if "topic stated" in features
             and features & _OUTRIGHT

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from curation.cases.diagnosis import select, topic_of
+from curation.diagnosis.statements import select
+from curation.diagnosis.topic import topic_of
 
 SPLEEN = "Splenic rupture following colonoscopy: a case report"
 NOCARDIA = "Primary cutaneous nocardiosis due to Nocardia brasiliensis in a gardener"

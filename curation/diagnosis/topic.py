@@ -179,6 +179,8 @@ _LINKS = _words("a an and by for from in of on or the to with")
 _TESTS = _words("MRI PET DNA RNA PCR NGS ICU ECG EEG HIV AIDS CASE REPORT USA COVID BRAF EGFR HER FDG SPECT")
 """Acronyms of titles that name no disease."""
 _STEM, _LONG_STEM, _MIN_ROOT = 5, 9, 6
+NAMES = 2
+"""Agreement of a text that names the topic itself."""
 
 
 def stem(word: str) -> str:
@@ -276,7 +278,7 @@ class Topic:
         return any(map(_INFECTION.search, self.diseases | self.kinds | self.stems))
 
     def agreement(self, sentence: str) -> int:
-        """How well a sentence names the topic: 0 not, 1 in some word, 2 a disease of it."""
+        """How well a sentence names the topic: 0 not, 1 in some word, 2 a disease of it (:data:`NAMES`)."""
         read = _read(sentence)
         kinds = read.kinds & self.kinds
         others = {stem for stem, its in read.stems.items() if stem in self.stems and not its <= kinds}

@@ -1,22 +1,20 @@
-"""What a case is about: of the diseases its report names, the one that its own text comes to.
+"""Diseases that a report names in words, whether or not the vocabulary knows them, and what speaks for each.
 
 A title may name a mere symptom or the first error. The title's disease, those of the keywords, those the
-report says it presents and those stated in the case are compared by learned points: how the case states each,
-where it first does, and how much is said of it outside the case (`python -m benchmarks.diagnosis_sentences`).
+report says it presents and those stated in the case are told apart by how the case states each, where it
+first does, and how much is said of it outside the case.
 """
 
 from __future__ import annotations
 
-import functools
 import re
-import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 
-from curation.cases import diagnosis_score as score
-from curation.cases.diagnosis_topic import (
-    NO_TOPIC,
+from curation.diagnosis import sentences as said
+from curation.diagnosis.story import Story
+from curation.diagnosis.topic import (
+    NAMES,
     Topic,
     head_of,
     is_disease,
@@ -28,10 +26,21 @@ from curation.cases.diagnosis_topic import (
 from curation.extract.sentences import sentence_spans
 from schemas.article import Article
 
+EVIDENCE = (
+    "title's",
+    "title",
+    "abstract",
+    "discussed",
+    "stated",
+    "last stated",
+    "first named",
+    "often",
+    "strong",
+    "superseded",
+    "elsewhere",
+)
+"""What speaks for a disease that is named in words."""
 Places = Mapping[str, Sequence[tuple[int, int]]]
-POINTS = Path(__file__).with_suffix(".toml")
-_NAMES = 2
-"""Agreement of a text that names the disease itself."""
 _ENDS = re.compile(
     r"[.;:(\[]|,(?= (?:and|which|with|but|who|for|so))|\b(?:was|were|is|are|based|after|treated|presenting"
     r"|following|by|without|at the|on the|given|who|that|which|because|as well as"
@@ -63,13 +72,9 @@ class Rest:
     text: str = ""
     """Abstracts and running text as a whole, for acronyms and what is said to be presented."""
 
-    def topic(self, sentences: Sequence[str]) -> Topic:
-        """What a case of these sentences is about; the title's topic where nothing else is named."""
-        return self.topic_of(best(list(candidates(sentences, self)), _points()))
-
-    def topic_of(self, chosen: Candidate | None) -> Topic:
-        """The topic of a candidate, with the acronyms the report declares for it."""
-        return topic_of(chosen.phrase if chosen and chosen.phrase else self.title, self.text)
+    def topic_of(self, phrase: str = "") -> Topic:
+        """The topic of a phrase, of the title without one, with the acronyms the report declares for it."""
+        return topic_of(phrase or self.title, self.text)
 
 
 def rest_of(
@@ -104,13 +109,13 @@ def rest_of(
 
 
 @dataclass(slots=True)
-class Candidate:
+class Named:
     """A disease the report may be about.
 
     Attributes:
         phrase: words that name it; '' for the title as a whole.
         topic: their topic.
-        evidence: what speaks for it, by the names of diagnosis_choice.toml, mostly from 0 to 1.
+        evidence: what speaks for it, by the names of :data:`EVIDENCE`, from 0 to 1 or little below.
     """
 
     phrase: str
@@ -118,38 +123,26 @@ class Candidate:
     evidence: dict[str, float] = field(default_factory=dict)
 
 
-@functools.cache
-def _points() -> Mapping[str, int]:
-    found: dict[str, int] = tomllib.loads(POINTS.read_text("utf-8"))["points"]
-    return found
-
-
-def best(named: Sequence[Candidate], points: Mapping[str, int]) -> Candidate | None:
-    """The candidate with most points, the first of equals; None of none."""
-    worth = [sum(points[name] * value for name, value in item.evidence.items()) for item in named]
-    return named[worth.index(max(worth))] if named else None
-
-
-def candidates(sentences: Sequence[str], rest: Rest) -> Iterator[Candidate]:
+def named_in(story: Story, rest: Rest) -> Iterator[Named]:
     """The diseases a case names and may be about, with what speaks for each.
 
     Args:
-        sentences: of the case, in order.
+        story: of the case.
         rest: what is read of its report beside it.
     """
-    read = [found for found, _ in score.features(sentences, NO_TOPIC)]
-    objects = [list(score.objects(sentence)) for sentence in sentences]
-    said = [score.affirmed(sentence) for sentence in sentences]
+    read = [found for found, _ in story.read]
+    objects = [list(said.objects(sentence)) for sentence in story.texts]
+    affirmed = [said.affirmed(sentence) for sentence in story.texts]
     title = head_of(without_looks(unquoted(rest.title)))
-    made: dict[tuple[frozenset[str], ...], Candidate] = {}
+    made: dict[tuple[frozenset[str], ...], Named] = {}
     for phrase, words in _phrases(rest, objects, title):
         topic = topic_of(words)
         if topic.is_known or topic.acronyms or (not phrase and len(topic.stems) > 1):
-            made.setdefault((topic.diseases, topic.kinds, topic.stems), Candidate(phrase, topic))
+            made.setdefault((topic.diseases, topic.kinds, topic.stems), Named(phrase, topic))
     for item in made.values():
         item.evidence["title's"] = float(not item.phrase)
         item.evidence |= _spoken(item.topic, rest, title)
-        item.evidence |= _stated(item.topic, read, objects, said)
+        item.evidence |= _stated(item.topic, read, objects, affirmed)
     told = [item for item in made.values() if item.evidence["often"] or item.evidence["stated"]]
     most = max((item.evidence["discussed"] for item in told), default=0.0)
     for item in told:
@@ -177,29 +170,29 @@ def _phrases(
 def _spoken(topic: Topic, rest: Rest, title: str) -> dict[str, float]:
     """How the report speaks of a disease outside the case."""
     return {
-        "title": float(topic.agreement(title) == _NAMES),
+        "title": float(topic.agreement(title) == NAMES),
         "abstract": min(_share(topic, rest.abstract), _HALF) / _HALF,
         "discussed": _share(topic, rest.discussion),
     }
 
 
 def _share(topic: Topic, sentences: Sequence[str]) -> float:
-    return sum(topic.agreement(item) == _NAMES for item in sentences) / max(len(sentences), 1)
+    return sum(topic.agreement(item) == NAMES for item in sentences) / max(len(sentences), 1)
 
 
 def _stated(
     topic: Topic,
-    read: Sequence[set[str]],
+    read: Sequence[frozenset[str]],
     objects: Sequence[Sequence[tuple[str, str]]],
-    said: Sequence[str],
+    affirmed: Sequence[str],
 ) -> dict[str, float]:
     """How a case states a disease, and where it names it."""
     stating = [
-        at for at, pairs in enumerate(objects) if any(topic.agreement(named) == _NAMES for _, named in pairs)
+        at for at, pairs in enumerate(objects) if any(topic.agreement(named) == NAMES for _, named in pairs)
     ]
-    named = [at for at, text in enumerate(said) if topic.agreement(text) == _NAMES]
+    named = [at for at, text in enumerate(affirmed) if topic.agreement(text) == NAMES]
     found = set[str]().union(*(read[at] for at in stating))
-    count = max(len(said), 1)
+    count = max(len(affirmed), 1)
     return {
         "stated": max((_worth(read[at]) for at in stating), default=0.0) / _MOST,
         "last stated": stating[-1] / count if stating else 0.0,
@@ -211,6 +204,6 @@ def _stated(
     }
 
 
-def _worth(found: set[str]) -> float:
+def _worth(found: frozenset[str]) -> float:
     plain = next((worth for name, worth in _WORTH.items() if name in found), 1.0)
     return plain - sum(less for name, less in _LESS.items() if name in found)

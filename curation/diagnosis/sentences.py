@@ -12,7 +12,7 @@ import tomllib
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from curation.cases.diagnosis_cues import (
+from curation.diagnosis.cues import (
     BEFELL,
     CAUSED,
     DEFINITE,
@@ -38,7 +38,7 @@ from curation.cases.diagnosis_cues import (
     UNAFFIRMED,
     Cue,
 )
-from curation.cases.diagnosis_topic import NO_TOPIC, Topic, is_disease, names_disease, stem, words_of
+from curation.diagnosis.topic import NO_TOPIC, Topic, is_disease, names_disease, stem, words_of
 
 _FINITE = re.compile(r"(?:was|were|is|has|have|we|then)\b", re.IGNORECASE)
 """Begins a statement on the patient himself, whatever his history."""
@@ -110,10 +110,10 @@ def features(sentences: Sequence[str], topic: Topic) -> list[tuple[set[str], str
 
     Args:
         sentences: the sentences of the case, in order.
-        topic: what the report's title is about.
+        topic: what the case is about.
 
     Returns:
-        Features as named in diagnosis_score.toml; the rule is the name of the first cue that stands.
+        Features as named in sentences.toml; the rule is the name of the first cue that stands.
     """
     read = [_of_sentence(sentence, topic) for sentence in sentences]
     made = [found for found, _ in read]
