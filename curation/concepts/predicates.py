@@ -49,6 +49,7 @@ _DENIED = re.compile(
     r"(?:not(?! (?:only|just|merely|simply|always|all|necessarily|infrequent|uncommon|rare))|never)\b",
     re.IGNORECASE,
 )
+_WORD = re.compile(r"\w+")
 _JOINT = re.compile(r" (?:and|or|but) |, ")
 _OF, _WHICH = frozenset({"of", "in"}), frozenset({"that", "which"})
 _PREPOSITIONS = _OF | frozenset(
@@ -275,6 +276,9 @@ def stated_from(text: str, start: int, end: int) -> int:
     >>> text[stated_from(text, 4, len(text)) :]
     'palpable'
     """
+    words = text[start:end]
+    if " " not in words or (words.isascii() and COPULAS.isdisjoint(_WORD.findall(words.lower()))):
+        return start
     return max((found.end() for found in _STATED.finditer(text, start, end)), default=start)
 
 
@@ -285,6 +289,9 @@ def is_denied(text: str, start: int, end: int) -> bool:
     >>> is_denied(text, 0, len(text))
     True
     """
+    words = text[start:end].lower()
+    if "not" not in words and "never" not in words:
+        return False
     last = max((found.end() for found in _JOINT.finditer(text, start, end)), default=start)
     return _DENIED.search(text, last, end) is not None
 
