@@ -29,7 +29,9 @@ _OTHER_ENDINGS = ("e", "ion", "ation", "y")
 _SHORTEST_STEM = 4
 _PARTITIVES = ("of", "in", "Of", "In", "OF", "IN")
 _CONJUNCTIONS = frozenset({"and", "or"})
-_ARRAYS = ("tokens", "longest", "kinds", "guesses", "doubtful", "ambiguous", "spellings", "inflections")
+_ARRAYS = (
+    "tokens", "longest", "kinds", "guesses", "doubtful", "ambiguous", "partitive", "spellings", "inflections",
+)  # fmt: skip
 _REMEMBERED = 100_000
 _MOST_READINGS = 3
 _CAPITALS = 8
@@ -49,6 +51,7 @@ class Lexicon:
         spellings, inflections: hashes of the folded and of the inflected form; of the word guessed at.
         doubtful: whether that guess needs other words of the name beside it.
         ambiguous: whether the slot has further guesses, which are in `others`.
+        partitive: whether it is an English word that parts a whole from what is said to be of it.
     """
 
     def __init__(self, index: IndexFile, typos: Typos, language: Language) -> None:
@@ -68,6 +71,7 @@ class Lexicon:
         self.guesses: Array = np.zeros(2048, dtype=np.uint8)
         self.doubtful: Array = np.zeros(2048, dtype=np.bool_)
         self.ambiguous: Array = np.zeros(2048, dtype=np.bool_)
+        self.partitive: Array = np.zeros(2048, dtype=np.bool_)
         self.spellings: Array = np.zeros(2048, dtype=np.uint64)
         self.inflections: Array = np.zeros(2048, dtype=np.uint64)
 
@@ -78,17 +82,9 @@ class Lexicon:
 
     def read(self, words: list[str]) -> list[int]:
         """Slots of a text's words."""
-        found = list(map(self.slots.get, words))
-        if None in found:
-            self._learn({word for word, slot in zip(words, found, strict=True) if slot is None})
-            return [self.slots[word] for word in words]
-        return found  # type: ignore[return-value]
-
-    def partitives(self) -> list[int]:
-        """Slots of English words that part a whole from what is said to be of it."""
-        if self.language.code != "en":
-            return []
-        return [self.slots[word] for word in _PARTITIVES if word in self.slots]
+        if new := set(words).difference(self.slots):
+            self._learn(new)
+        return list(map(self.slots.__getitem__, words))
 
     def join(self, written: str) -> int:
         """Slot of words written with hyphens, read as one word; never guessed."""
@@ -115,6 +111,7 @@ class Lexicon:
             if not word.key:
                 slot = self._new(word, 0, 0)
                 self.kinds[slot] = self._kind(word.folded)
+                self.partitive[slot] = written in _PARTITIVES and self.language.code == "en"
             elif longest:
                 slot = self._new(word, token, longest)
             elif self._may_be_misspelt(written, word):

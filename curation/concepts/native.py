@@ -112,7 +112,7 @@ class NativeMatcher:
         self._lock = threading.Lock()
         self._lexicons: dict[str, Lexicon] = {}
         self._judged: dict[tuple[str, int, bool, bool, bool, bool, bool], Reading | None] = {}
-        self._read: dict[tuple[int, int], Reading] = {}
+        self._read: dict[tuple[int, int], tuple[tuple[Reading, ...], float]] = {}
         self._penalties = [penalty_of(flags) for flags in range(256)]
 
     def find(self, text: str, language: str = "en", *, overlaps: bool = False) -> list[Match]:
@@ -173,24 +173,26 @@ class NativeMatcher:
 
     def _judge_all(self, found: Found, batch: Batch) -> Spans:
         """The best readings of every span, with what their score is multiplied by."""
-        readings: dict[Span, list[Reading]] = {}
+        spans: Spans = {}
+        several: dict[Span, list[Reading]] = {}
         later: list[int] = []
-        columns = zip(found.starts, found.ends, found.rows, found.rules, found.guessed, strict=True)
-        for place, (start, end, row, rule, is_guess) in enumerate(columns):
+        columns = zip(
+            zip(found.starts, found.ends, strict=True), found.rows, found.rules, found.guessed, strict=True
+        )
+        for place, (span, row, rule, is_guess) in enumerate(columns):
             if rule == UNDECIDED:
                 later.append(place)
                 continue
-            if rule == ROTATED and (is_guess or _is_list(batch, start, end)):
+            if rule == ROTATED and (is_guess or _is_list(batch, *span)):
                 continue
             if is_guess:
                 rule += GUESSED
-            reading = self._read.get((row, rule)) or self._reading(row, rule)
-            known = readings.get((start, end))
-            if known is None:
-                readings[start, end] = [reading]
-            else:
-                known.append(reading)
-        spans: Spans = {span: (best(some), 1.0) for span, some in readings.items()}
+            read = self._read.get((row, rule)) or self._reading(row, rule)
+            known = spans.setdefault(span, read)
+            if known is not read:
+                several.setdefault(span, [*known[0]]).extend(read[0])
+        for span, some in several.items():
+            spans[span] = best(some), 1.0
         if later:
             self._judge_later(found, later, batch, spans)
         return spans
@@ -214,12 +216,12 @@ class NativeMatcher:
         for span, some in spliced.items():
             spans.setdefault(span, (best(some), SPLICED))
 
-    def _reading(self, row: int, rule: int) -> Reading:
+    def _reading(self, row: int, rule: int) -> tuple[tuple[Reading, ...], float]:
         penalty = self._penalties[self._flags[row]]
         named, score = _RULES[rule]
         reading = Reading(*self._name(row), named, round(score - penalty, 4), self._groups[row])
-        self._read[row, rule] = reading
-        return reading
+        self._read[row, rule] = (reading,), 1.0
+        return self._read[row, rule]
 
     def _name(self, row: int) -> tuple[str, str]:
         """Concept and name of a row."""
@@ -331,10 +333,16 @@ def _beside(text: str, spans: Spans, base: int) -> Iterator[Span]:
     hands] and feet]". Outside lists a name read with words left out that hides a plain name of several words
     gives way: "many [chronic diseases]".
     """
+    reached = listed = -1
+    if all(share == 1.0 for _, share in spans.values()):
+        for start, end in spans:
+            if start >= reached:
+                yield start, end
+                reached = end
+        return
     several = {span for span in spans if " " in text[span[0] - base : span[1] - base]}
     whole = [span for span in spans if span in several and spans[span][1] == 1.0]
     begins = [start for start, _ in whole]
-    reached = listed = -1
     for start, end in spans:
         if spans[start, end][1] == 1.0:
             if start >= reached and (start >= listed or (start, end) in several):

@@ -120,7 +120,8 @@ class Batch:
 
     def _part_phrases(self) -> None:
         """Make the gap hard where an article follows a content word: "treated the fever"."""
-        for place in np.flatnonzero((self.kinds[1:] == ARTICLE) & (self.kinds[:-1] == CONTENT)).tolist():
+        is_parted = (self.kinds[1:] == ARTICLE) & (self.kinds[:-1] == CONTENT)
+        for place in is_parted.nonzero()[0].tolist():
             self.gaps[place] = HARD
 
 
@@ -160,19 +161,35 @@ class Windows:
         found = Found([], [], [], [], [], [], [])
         if batch.words and len(self._keys):
             gaps = np.array([*batch.gaps, HARD], dtype=np.uint8)
-            self._find_own(batch, gaps, found)
-            self._find_others(batch, gaps, found)
+            content = (batch.kinds == CONTENT).nonzero()[0]
+            parts = (gaps == HARD).cumsum()
+            segments = parts[content - 1]
+            if len(content) and content[0] == 0:
+                segments[0] = 0
+            others = Readings(batch.words, batch.slots, batch.kinds, batch.gaps, batch.lexicon)
+            readings = list(others.all(batch.slot_array, gaps))
+            items = [item for reading in readings for item in reading]
+            slots = batch.slot_array[content]
+            if items:
+                slots = np.concatenate([slots, np.array([slot for slot, _, _ in items])])
+                numbers = np.arange(parts[-1] + 1, parts[-1] + 1 + len(readings))
+                segments = np.concatenate([segments, numbers.repeat(list(map(len, readings)))])
+            windows = self._lookup(slots, segments, batch.lexicon)
+            is_own = windows[0] < len(content)
+            self._add_own(batch, content, gaps, tuple(column[is_own] for column in windows), found)
+            if items:
+                first, count, rows = (column[~is_own].tolist() for column in windows)
+                begins = [one - len(content) for one in first]
+                self._add_others(batch, items, segments[len(content) :], (begins, count, rows), found)
         return found
 
-    def _find_own(self, batch: Batch, gaps: Array, found: Found) -> None:
+    def _add_own(
+        self, batch: Batch, content: Array, gaps: Array, windows: tuple[Array, ...], found: Found
+    ) -> None:
         lexicon, slots = batch.lexicon, batch.slot_array
-        content = np.flatnonzero(batch.kinds == CONTENT)
-        segments = np.cumsum(gaps == HARD)[content - 1] if len(content) else content
-        if len(content) and content[0] == 0:
-            segments[0] = 0
-        first, count, rows = self._lookup(slots[content], segments, lexicon)
+        first, count, rows = windows
         last = first + count - 1
-        guesses = np.concatenate([[0], np.cumsum(lexicon.guesses[slots[content]], dtype=np.int64)])
+        guesses = _sums(lexicon.guesses[slots[content]])
         guessed = guesses[last + 1] - guesses[first]
         low, high = content[first], content[last]
         rules = self._compare(batch, content, (first, last, low, high), rows, gaps)
@@ -194,45 +211,42 @@ class Windows:
         """Whether a row has the same words, or the same inflected forms, in the same order."""
         first, last, low, high = window
         lexicon, slots = batch.lexicon, batch.slot_array
-        commas = np.concatenate([[0], np.cumsum(gaps == COMMA)])
+        commas = _sums(gaps == COMMA)
         words = Sequences(lexicon.spellings[slots], gaps == COMMA).of(low, high)
         after = np.zeros(len(content), dtype=np.bool_)
         after[:-1] = commas[content[1:]] > commas[content[:-1]]
         sequences = Sequences(lexicon.inflections[slots[content]], after)
-        parting = np.concatenate([[0], np.cumsum(gaps > COMMA)])
-        heavy = np.concatenate([[0], np.cumsum(batch.kinds >= HEAVY)])
+        parting, heavy = _sums(gaps > COMMA), _sums(batch.kinds >= HEAVY)
         is_plain = parting[high] == parting[low]
         is_plain &= (self._flags[rows] & CASED) == 0
         is_light = is_plain & (heavy[high] == heavy[low])
         rules = np.zeros(len(rows), dtype=np.uint8)
-        places = np.flatnonzero(after)
+        places = after.nonzero()[0]
         if len(places):
             comma = places[np.minimum(places.searchsorted(first), len(places) - 1)]
-            inverted = np.flatnonzero((comma >= first) & (comma < last))
+            inverted = ((comma >= first) & (comma < last)).nonzero()[0]
             some = rows[inverted]
             rotated = sequences.rotated(first[inverted], comma[inverted], last[inverted]) == self._forms[some]
             rules[inverted[(self._flags[some] & COMMAS) == 0]] = REFUSED
             rules[inverted[rotated & is_light[inverted]]] = ROTATED
         same = is_light & (self._forms[rows] == sequences.of(first, last))
-        if len(parts := lexicon.partitives()):
-            turns = np.concatenate([[0], np.cumsum(np.isin(slots, parts))])
-            same &= turns[high] == turns[low]  # "blood of cancer" is no blood cancer
+        turns = _sums(lexicon.partitive[slots])
+        same &= turns[high] == turns[low]  # "blood of cancer" is no blood cancer
         rules[same] = SAME_FORMS
         rules[(self._flags[rows] & AS_NOUN) == NUMBERED] = REFUSED
         rules[is_plain & (self._words[rows] == words)] = SAME_WORDS
         return rules
 
-    def _find_others(self, batch: Batch, gaps: Array, found: Found) -> None:
-        other = Readings(batch.words, batch.slots, batch.kinds, batch.gaps, batch.lexicon)
-        readings = list(other.all(batch.slot_array, gaps))
-        if not readings:
-            return
-        items = [item for reading in readings for item in reading]
-        table = np.array(items, dtype=np.int64)
-        segments = np.repeat(np.arange(len(readings)), [len(reading) for reading in readings])
-        first, count, rows = self._lookup(table[:, 0], segments, batch.lexicon)
+    def _add_others(
+        self,
+        batch: Batch,
+        items: Sequence[Item],
+        segments: Array,
+        windows: tuple[list[int], ...],
+        found: Found,
+    ) -> None:
         guesses = batch.lexicon.guesses
-        for start, number, row in zip(first.tolist(), count.tolist(), rows.tolist(), strict=True):
+        for start, number, row in zip(*windows, strict=True):
             window = items[start : start + number]
             if number == 1 and batch.lexicon.doubtful[window[0][0]]:
                 continue
@@ -290,20 +304,20 @@ class Windows:
         self, low: int, high: int, sums: Array, longest: Array, segments: Array
     ) -> tuple[Array, Array, Array]:
         width = int(longest[low:high].max(initial=0))
-        own = np.flatnonzero(longest[low:high]) + low
+        own = longest[low:high].nonzero()[0] + low
         grid = own[:, None] + _STEPS[:width]
         inside = grid < len(longest)
         np.minimum(grid, len(longest) - 1, out=grid)
         fits = np.minimum.accumulate(longest[grid], axis=1) > _STEPS[:width]
         fits &= inside
         fits &= segments[grid] == segments[own][:, None]
-        place, count = np.nonzero(fits)
+        place, count = fits.nonzero()
         first = own[place]
         count += 1
         keys = sums[first + count] - sums[first]
         tops = keys >> self._shift
         bits = self._filter[(tops >> np.uint64(3)).astype(np.int64)] >> (tops & np.uint64(7)).astype(np.uint8)
-        passed = np.flatnonzero(bits & np.uint8(1))
+        passed = (bits & np.uint8(1)).nonzero()[0]
         keys = keys[passed]
         rows = places_of(self._keys, keys)
         hits = self._keys[np.minimum(rows, len(self._keys) - 1)] == keys
@@ -324,6 +338,13 @@ class Windows:
             found.append((first, count, rows + step))
         first, count, rows = (np.concatenate(arrays) for arrays in zip(*found, strict=True))
         return first, count, rows
+
+
+def _sums(values: Array) -> Array:
+    """Sums of the values before each place, and of all."""
+    sums = np.zeros(len(values) + 1, dtype=np.int64)
+    values.cumsum(out=sums[1:])
+    return sums
 
 
 def _is_of_another(ordered: Sequence[Item], verb: int, left_out: int, batch: Batch) -> bool:
