@@ -9,15 +9,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import Any
-
-import numpy.typing as npt
 
 from curation.concepts.lexicon import ARTICLE, CONJUNCTION, CONTENT, Lexicon
 from curation.concepts.normalise import ADJECTIVE
 from curation.concepts.scripts import COMMA, HYPHEN, SPACE
 
-Array = npt.NDArray[Any]
 COPULAS = frozenset(
     {"is", "are", "was", "were", "be", "been", "being", "became", "become", "becomes", "becoming"}
     | {"appear", "appears", "appeared", "remain", "remains", "remained", "seem", "seems", "seemed", "looked"}
@@ -95,7 +91,12 @@ class Placed:
     """
 
     def __init__(
-        self, words: Sequence[str], slots: Sequence[int], kinds: Array, gaps: Sequence[int], lexicon: Lexicon
+        self,
+        words: Sequence[str],
+        slots: Sequence[int],
+        kinds: Sequence[int],
+        gaps: Sequence[int],
+        lexicon: Lexicon,
     ) -> None:
         self._words, self._slots, self._kinds, self._gaps = words, slots, kinds, gaps
         self._lexicon = lexicon
@@ -194,7 +195,7 @@ class Predicates(Placed):
         return self._is_known(place) and self._words[place] not in _NO_NOUNS
 
     def _is_known(self, place: int) -> bool:
-        return bool(self._kinds[place] == CONTENT and self._slots[place])
+        return self._kinds[place] == CONTENT and self._slots[place] > 0
 
     def _before(self, place: int) -> int:
         """Place of the preposition that a noun phrase hangs on; -1 for none."""

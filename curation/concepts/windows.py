@@ -6,7 +6,8 @@ over the index's keys the rest. Rows found are compared by hashes of ordered wor
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from bisect import bisect_right
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -50,7 +51,7 @@ class Batch:
         bases: where each text begins in it.
         words: every word.
         slots, slot_array: their slots in the lexicon.
-        kinds: their kinds.
+        kinds, kind_array: their kinds.
         gaps: class of the gap after each word but the last; HARD between texts.
     """
 
@@ -77,16 +78,18 @@ class Batch:
             if 0 < border <= len(self.gaps):
                 self.gaps[border - 1] = HARD
         self.slot_array = np.array(self.slots, dtype=np.int64)
-        self.kinds = lexicon.kinds[self.slot_array]
+        self.kind_array = lexicon.kinds[self.slot_array]
+        self.kinds = self.kind_array.tobytes()
         self._part_phrases()
+        self._borders = self.bases.tolist()
         ends = np.cumsum(np.fromiter(map(len, parts), dtype=np.int64, count=len(parts)))
         self.starts, self.ends = ends[0:-1:2], ends[1::2]
 
     def around(self, start: int, end: int) -> tuple[int, int]:
         """Offsets around a span, which lie in the same text as it."""
-        place = int(self.bases.searchsorted(start, side="right"))
-        last = int(self.bases[place]) if place < len(self.bases) else len(self.text)
-        return max(int(self.bases[place - 1]), start - _AROUND), min(last, end + _AROUND)
+        place = bisect_right(self._borders, start)
+        last = self._borders[place] if place < len(self._borders) else len(self.text)
+        return max(self._borders[place - 1], start - _AROUND), min(last, end + _AROUND)
 
     def _number(self) -> None:
         """Read 'I', 'V' and 'X' as numbers after a counting word."""
@@ -120,7 +123,7 @@ class Batch:
 
     def _part_phrases(self) -> None:
         """Make the gap hard where an article follows a content word: "treated the fever"."""
-        is_parted = (self.kinds[1:] == ARTICLE) & (self.kinds[:-1] == CONTENT)
+        is_parted = (self.kind_array[1:] == ARTICLE) & (self.kind_array[:-1] == CONTENT)
         for place in is_parted.nonzero()[0].tolist():
             self.gaps[place] = HARD
 
@@ -161,30 +164,32 @@ class Windows:
         found = Found([], [], [], [], [], [], [])
         if batch.words and len(self._keys):
             gaps = np.array([*batch.gaps, HARD], dtype=np.uint8)
-            content = (batch.kinds == CONTENT).nonzero()[0]
+            content = (batch.kind_array == CONTENT).nonzero()[0]
             parts = (gaps == HARD).cumsum()
             segments = parts[content - 1]
             if len(content) and content[0] == 0:
                 segments[0] = 0
             others = Readings(batch.words, batch.slots, batch.kinds, batch.gaps, batch.lexicon)
-            readings = list(others.all(batch.slot_array, gaps))
+            readings = list(others.all(batch.slot_array, batch.kind_array, gaps))
             items = [item for reading in readings for item in reading]
-            slots = batch.slot_array[content]
+            table = np.array(items or np.zeros((0, 3)), dtype=np.int64)
+            numbers = np.arange(parts[-1] + 1, parts[-1] + 1 + len(readings))
+            segments = np.concatenate([segments, numbers.repeat([*map(len, readings)] or 1)])
+            slots = np.concatenate([batch.slot_array[content], table[:, 0]])
+            first, count, rows = self._lookup(slots, segments, batch.lexicon)
+            is_own = first < len(content)
+            self._add_own(batch, content, gaps, (first[is_own], count[is_own], rows[is_own]), found)
             if items:
-                slots = np.concatenate([slots, np.array([slot for slot, _, _ in items])])
-                numbers = np.arange(parts[-1] + 1, parts[-1] + 1 + len(readings))
-                segments = np.concatenate([segments, numbers.repeat(list(map(len, readings)))])
-            windows = self._lookup(slots, segments, batch.lexicon)
-            is_own = windows[0] < len(content)
-            self._add_own(batch, content, gaps, tuple(column[is_own] for column in windows), found)
-            if items:
-                first, count, rows = (column[~is_own].tolist() for column in windows)
-                begins = [one - len(content) for one in first]
-                self._add_others(batch, items, segments[len(content) :], (begins, count, rows), found)
+                first, count, rows = first[~is_own] - len(content), count[~is_own], rows[~is_own]
+                guessed, is_kept = _are_others(table, first, count, batch)
+                windows = zip(
+                    *(column[is_kept].tolist() for column in (first, count, rows, guessed)), strict=True
+                )
+                self._add_others(batch, items, segments[len(content) :].tolist(), windows, found)
         return found
 
     def _add_own(
-        self, batch: Batch, content: Array, gaps: Array, windows: tuple[Array, ...], found: Found
+        self, batch: Batch, content: Array, gaps: Array, windows: tuple[Array, Array, Array], found: Found
     ) -> None:
         lexicon, slots = batch.lexicon, batch.slot_array
         first, count, rows = windows
@@ -216,7 +221,7 @@ class Windows:
         after = np.zeros(len(content), dtype=np.bool_)
         after[:-1] = commas[content[1:]] > commas[content[:-1]]
         sequences = Sequences(lexicon.inflections[slots[content]], after)
-        parting, heavy = _sums(gaps > COMMA), _sums(batch.kinds >= HEAVY)
+        parting, heavy = _sums(gaps > COMMA), _sums(batch.kind_array >= HEAVY)
         is_plain = parting[high] == parting[low]
         is_plain &= (self._flags[rows] & CASED) == 0
         is_light = is_plain & (heavy[high] == heavy[low])
@@ -241,15 +246,12 @@ class Windows:
         self,
         batch: Batch,
         items: Sequence[Item],
-        segments: Array,
-        windows: tuple[list[int], ...],
+        segments: Sequence[int],
+        windows: Iterable[tuple[int, int, int, bool]],
         found: Found,
     ) -> None:
-        guesses = batch.lexicon.guesses
-        for start, number, row in zip(*windows, strict=True):
+        for start, number, row, is_guess in windows:
             window = items[start : start + number]
-            if number == 1 and batch.lexicon.doubtful[window[0][0]]:
-                continue
             ordered = sorted(window, key=lambda item: item[1])
             verb = verb_of([low for _, low, _ in ordered], batch.words)
             if verb:
@@ -269,11 +271,7 @@ class Windows:
                 continue  # "tuberculosis, and no other [disease]"
             if is_spliced and not verb and not _is_ended(items, start + number, segments, batch):
                 continue
-            if (
-                not is_spliced
-                and all(low == high for _, low, high in window)
-                and not guesses[[slot for slot, _, _ in window]].any()
-            ):
+            if not (is_spliced or is_guess or any(low < high for _, low, high in window)):
                 continue  # the text itself reads so
             begins = ordered[verb if verb and is_listed(ordered[verb][1], batch.words) else 0][1]
             found.starts.append(int(batch.starts[begins]))
@@ -281,7 +279,7 @@ class Windows:
             found.texts.append(words)
             found.rows.append(row)
             found.rules.append(UNDECIDED)
-            found.guessed.append(bool(guesses[[slot for slot, _, _ in window]].any()))
+            found.guessed.append(is_guess)
             found.spliced.append(is_spliced)
 
     def _lookup(self, slots: Array, segments: Array, lexicon: Lexicon) -> tuple[Array, Array, Array]:
@@ -340,6 +338,22 @@ class Windows:
         return first, count, rows
 
 
+def _are_others(items: Array, first: Array, count: Array, batch: Batch) -> tuple[Array, Array]:
+    """Whether a word of each window is a guess, and whether a window reads as the text itself does not.
+
+    A window does so by a joined word, a guess, its order, or content words left out. A guess that needs words
+    beside it is none alone.
+    """
+    slots, lows, highs = items.T
+    lexicon, last = batch.lexicon, first + count - 1
+    content = _sums(batch.kind_array == CONTENT)
+    is_step = (lows[1:] <= highs[:-1]) | (content[lows[1:]] > content[highs[:-1] + 1])
+    steps, joined, guesses = _sums(is_step), _sums(lows < highs), _sums(lexicon.guesses[slots])
+    guessed = guesses[last + 1] > guesses[first]
+    is_other = guessed | (joined[last + 1] > joined[first]) | (steps[last] > steps[first])
+    return guessed, is_other & ~((count == 1) & lexicon.doubtful[slots[first]])
+
+
 def _sums(values: Array) -> Array:
     """Sums of the values before each place, and of all."""
     sums = np.zeros(len(values) + 1, dtype=np.int64)
@@ -376,7 +390,7 @@ def _is_of_another(ordered: Sequence[Item], verb: int, left_out: int, batch: Bat
     )
 
 
-def _is_ended(items: Sequence[Item], after: int, segments: Array, batch: Batch) -> bool:
+def _is_ended(items: Sequence[Item], after: int, segments: Sequence[int], batch: Batch) -> bool:
     """Whether a window with words left out stops where its phrase does ("facial cleft and broad [nose]")."""
     last = items[after - 1][2]
     if ADJECTIVE.search(batch.words[last].lower()) and _is_followed(last, batch):
