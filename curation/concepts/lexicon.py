@@ -6,7 +6,7 @@ Each word of a language gets a slot number; arrays by slot hold what lookups nee
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -80,9 +80,9 @@ class Lexicon:
         if self._count + len(self.slots) + len(self.joined) > _REMEMBERED:
             self._forget()
 
-    def read(self, words: list[str]) -> list[int]:
-        """Slots of a text's words."""
-        if new := set(words).difference(self.slots):
+    def read(self, words: Sequence[str], different: set[str]) -> list[int]:
+        """Slots of a text's words, given with the set of them."""
+        if new := different.difference(self.slots):
             self._learn(new)
         return list(map(self.slots.__getitem__, words))
 

@@ -226,28 +226,20 @@ class NativeMatcher:
     def _name(self, row: int) -> tuple[str, str]:
         """Concept and name of a row."""
         start = self._ends[row - 1] if row else 0
-        stored = self._text[start : self._ends[row]].tobytes().decode("utf-8", "surrogatepass")
+        stored = str(self._text[start : self._ends[row]], "utf-8", "surrogatepass")
         concept, _, name = stored.partition("\t")
         return concept, name
 
-    @staticmethod
-    def _is_said(word: str, text: str, start: int, end: int) -> bool:
-        """Whether a word is the adjective of a finding and said of a person."""
-        language = language_of("en")
-        return language.is_of_finding(language.word(word).inflection) and is_said_of_person(text, start, end)
-
     def _judge(self, found: Found, place: int, batch: Batch) -> Reading | None:
         """The reading of one window by one row, or None; remembered, for texts repeat themselves."""
-        text, code = batch.text, batch.lexicon.language.code
+        code = batch.lexicon.language.code
         start, end, row = found.starts[place], found.ends[place], found.rows[place]
-        words, is_guess = found.texts[place] or text[start:end], found.guessed[place]
-        first, last = batch.around(start, end)
-        beside = text[first:last], start - first, end - first
-        if self._flags[row] & BLOOD and not is_in_blood(words, *beside):
+        words, is_guess = found.texts[place] or batch.text[start:end], found.guessed[place]
+        if self._flags[row] & BLOOD and not is_in_blood(words, *batch.around(start, end)):
             return None
-        if self._flags[row] & AS_NOUN == AS_NOUN and not is_noun(*beside):
+        if self._flags[row] & AS_NOUN == AS_NOUN and not is_noun(*batch.around(start, end)):
             return None
-        is_said = code == "en" and words.isalpha() and self._is_said(words, *beside)
+        is_said = code == "en" and words.isalpha() and _is_said(words, batch, start, end)
         goes_on = code == "en" and _goes_on(batch, end)
         is_parted = code == "en" and found.spliced[place] and bool(_NOUN_COMMA.match(batch.text, start, end))
         known = words, row, is_guess, found.texts[place] is None, is_said, goes_on, is_parted
@@ -264,6 +256,14 @@ class NativeMatcher:
                 Reading(concept, name, ruled[0], round(ruled[1], 4), self._groups[row]) if ruled else None
             )
         return self._judged[known]
+
+
+def _is_said(word: str, batch: Batch, start: int, end: int) -> bool:
+    """Whether a word is the adjective of a finding and said of a person."""
+    language = batch.lexicon.language
+    return language.is_of_finding(language.word(word).inflection) and is_said_of_person(
+        *batch.around(start, end)
+    )
 
 
 def _is_list(batch: Batch, start: int, end: int) -> bool:

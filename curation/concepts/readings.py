@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import takewhile
+from itertools import compress, count, takewhile
 from typing import Any
 
 import numpy.typing as npt
@@ -54,7 +54,7 @@ class Readings(Placed):
             yield from self._listed(slots, kinds, gaps)
             free = self._lexicon.language.free
             watched = free | _OF | COPULAS
-            places = [place for place, word in enumerate(self._words) if word in watched]
+            places = list(compress(count(), map(watched.__contains__, self._words)))
             yield from self._unmodified([place for place in places if self._words[place] in free - _OF])
             yield from self._parted([place for place in places if self._words[place] in _OF])
             stated = Predicates(self._words, self._slots, self._kinds, self._gaps, self._lexicon)

@@ -29,6 +29,7 @@ Array = npt.NDArray[Any]
 UNDECIDED, SAME_FORMS, SAME_WORDS, ROTATED, REFUSED = range(5)
 """What ordered hashes say of a window and a row; ROTATED: the same forms, inverted at a comma."""
 _HYPHENS = ("-", "‐", "‑", "–")
+_LENGTHS = frozenset({"foot", "feet"})
 _SIDES = ("one", "other")
 """Before "hand" in "on the other hand", which is no part of the body."""
 _DENIALS = frozenset(
@@ -67,12 +68,15 @@ class Batch:
             borders.append(len(parts) // 2)
             parts += added[1:]
         self.words = parts[1::2]
-        self.slots = lexicon.read(self.words)
-        if not _ROMAN.isdisjoint(self.words):
+        different = set(self.words)
+        self.slots = lexicon.read(self.words, different)
+        if not _ROMAN.isdisjoint(different):
             self._number()
         if lexicon.language.code == "en":
-            self._leave_out_idioms()
-            self._leave_out_lengths(parts)
+            if "hand" in different:
+                self._leave_out_idioms()
+            if not _LENGTHS.isdisjoint(different):
+                self._leave_out_lengths(parts)
         self.gaps = list(map(classes.__getitem__, parts[2:-1:2]))
         for border in borders:
             if 0 < border <= len(self.gaps):
@@ -85,11 +89,12 @@ class Batch:
         ends = np.cumsum(np.fromiter(map(len, parts), dtype=np.int64, count=len(parts)))
         self.starts, self.ends = ends[0:-1:2], ends[1::2]
 
-    def around(self, start: int, end: int) -> tuple[int, int]:
-        """Offsets around a span, which lie in the same text as it."""
+    def around(self, start: int, end: int) -> tuple[str, int, int]:
+        """What stands around a span in its text, and the offsets of the span in that."""
         place = bisect_right(self._borders, start)
         last = self._borders[place] if place < len(self._borders) else len(self.text)
-        return max(self._borders[place - 1], start - _AROUND), min(last, end + _AROUND)
+        first = max(self._borders[place - 1], start - _AROUND)
+        return self.text[first : min(last, end + _AROUND)], start - first, end - first
 
     def _number(self) -> None:
         """Read 'I', 'V' and 'X' as numbers after a counting word."""
@@ -100,8 +105,6 @@ class Batch:
 
     def _leave_out_idioms(self) -> None:
         """Know no word "hand" in "on (the) one hand", "on the other hand"."""
-        if "hand" not in self.words:
-            return
         for place, word in enumerate(self.words):
             if word == "hand" and place > 1 and self.words[place - 1] in _SIDES:
                 before = [before.lower() for before in self.words[max(place - 3, 0) : place - 1]]
@@ -110,16 +113,14 @@ class Batch:
 
     def _leave_out_lengths(self, parts: Sequence[str]) -> None:
         """Know no foot in a "3-foot film"."""
-        for name in ("foot", "feet"):
-            if name in self.words:
-                for place, word in enumerate(self.words):
-                    if (
-                        word == name
-                        and place
-                        and parts[2 * place] in _HYPHENS
-                        and self.words[place - 1].isdigit()
-                    ):
-                        self.slots[place] = UNKNOWN
+        for place, word in enumerate(self.words):
+            if (
+                word in _LENGTHS
+                and place
+                and parts[2 * place] in _HYPHENS
+                and self.words[place - 1].isdigit()
+            ):
+                self.slots[place] = UNKNOWN
 
     def _part_phrases(self) -> None:
         """Make the gap hard where an article follows a content word: "treated the fever"."""
