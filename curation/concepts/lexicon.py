@@ -6,6 +6,7 @@ Each word of a language gets a slot number; arrays by slot hold what lookups nee
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -58,6 +59,7 @@ class Lexicon:
         self.language = language
         self._typos = typos
         self._tokens, self._longest = index.array("token_hash"), index.array("token_longest")
+        self._token, self._length = index.items("token_hash"), index.items("token_longest")
         self._forget()
 
     def _forget(self) -> None:
@@ -97,7 +99,7 @@ class Lexicon:
     def _certain(self, written: str, word: Word) -> int:
         slot = self.joined.get(written)
         if slot is None:
-            _, longest = self._longest_of([word.key_hash])[0] if word.key else (0, 0)
+            longest = self._longest_with(word.key_hash) if word.key else 0
             slot = self._new(word, word.key_hash, longest) if longest else UNKNOWN
             self.joined[written] = slot
         return slot
@@ -106,14 +108,14 @@ class Lexicon:
         read = [(written, self.language.word(written)) for written in sorted(new)]
         known = self._longest_of([word.key_hash for _, word in read])
         strange: list[tuple[str, Word]] = []
-        for (written, word), (token, longest) in zip(read, known, strict=True):
+        for (written, word), longest in zip(read, known, strict=True):
             slot = UNKNOWN
             if not word.key:
                 slot = self._new(word, 0, 0)
                 self.kinds[slot] = self._kind(word.folded)
                 self.partitive[slot] = written in _PARTITIVES and self.language.code == "en"
             elif longest:
-                slot = self._new(word, token, longest)
+                slot = self._new(word, word.key_hash, longest)
             elif self._may_be_misspelt(written, word):
                 strange.append((written, word))
             self.slots[written] = slot
@@ -149,9 +151,8 @@ class Lexicon:
             if words and code == "en" and (self._is_derived(word.folded) or self._is_compound(word.folded)):
                 continue
             words = [(spelling, token) for spelling, token in words if not is_name(written, spelling)]
-            known = self._longest_of([token for _, token in words[:_MOST_READINGS]])
-            for (spelling, _), (token, longest) in zip(words, known, strict=False):
-                if longest:
+            for spelling, token in words[:_MOST_READINGS]:
+                if longest := self._longest_with(token):
                     slots.append(self._new(self.language.word(spelling), token, longest))
                     self.guesses[slots[-1]] = 1
                     self.doubtful[slots[-1]] = not stands_alone(word.folded, spelling)
@@ -176,7 +177,7 @@ class Lexicon:
         words = list(map(self.language.word, made))
         if any(word.folded in self.language.common for word in words):
             return True
-        return any(longest for _, longest in self._longest_of([word.key_hash for word in words]))
+        return any(self._longest_with(word.key_hash) for word in words)
 
     def _is_compound(self, folded: str) -> bool:
         """Whether an unknown word is made of a known one: "macronutrient" is no "micronutrient"."""
@@ -184,17 +185,22 @@ class Lexicon:
         if not rest:
             return False
         word = self.language.word(rest)
-        return self.language.is_common(word) or self._longest_of([word.key_hash])[0][1] > 0
+        return self.language.is_common(word) or self._longest_with(word.key_hash) > 0
 
-    def _longest_of(self, tokens: list[int]) -> list[tuple[int, int]]:
-        """Each token with the length of its longest name, 0 for none."""
+    def _longest_with(self, token: int) -> int:
+        """The length of a token's longest name, 0 for none; for a few tokens faster than arrays are."""
+        place = bisect_left(self._token, token)
+        return self._length[place] if place < len(self._token) and self._token[place] == token else 0
+
+    def _longest_of(self, tokens: list[int]) -> list[int]:
+        """The same for many."""
         if not len(self._tokens) or not tokens:
-            return [(token, 0) for token in tokens]
+            return [0] * len(tokens)
         wanted = np.array(tokens, dtype=np.uint64)
         places = places_of(self._tokens, wanted)
         np.minimum(places, len(self._tokens) - 1, out=places)
-        longest = self._longest[places] * (self._tokens[places] == wanted)
-        return list(zip(tokens, longest.tolist(), strict=True))
+        longest: list[int] = (self._longest[places] * (self._tokens[places] == wanted)).tolist()
+        return longest
 
     def _new(self, word: Word, token: int, longest: int) -> int:
         slot = self._count

@@ -153,14 +153,13 @@ class NativeMatcher:
         notions = self._notions if lexicon.language.code == "en" else None
         if code not in self.about["languages"]:
             spans = {span: found for span, found in spans.items() if found[0][0].rule == "exact"}
-        return [
-            [
-                match
-                for match in _matches(text, found, int(base), overlaps, notions, self._kinds)
-                if match.end - match.start >= shortest
-            ]
-            for text, found, base in zip(texts, _parted(spans, batch), batch.bases, strict=True)
+        matches = [
+            _matches(text, found, base, overlaps, notions, self._kinds)
+            for text, found, base in zip(texts, _parted(spans, batch), batch.bases.tolist(), strict=True)
         ]
+        if shortest:
+            return [[match for match in some if match.end - match.start >= shortest] for some in matches]
+        return matches
 
     def _lexicon(self, code: str) -> Lexicon:
         if code not in self._lexicons:
