@@ -10,8 +10,9 @@ from __future__ import annotations
 import re
 import unicodedata
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate, islice
 
 from curation.extract.sentences import sentence_spans
 
@@ -31,6 +32,7 @@ _BARRIERS = (*"()[]（）［］;；。•|<>=", ": ")
 _FIRST_PART = re.compile(r"[,;:=]")
 _WORD = re.compile(r"\S+")
 _TOKEN = re.compile(r"[^\W_]+")
+_PARTS = re.compile(rf"({_TOKEN.pattern})")
 _DECLARED = re.compile(r"\s*(?P<short>[^=]+?)\s*=\s*(?P<long>.+)")
 _ROMAN = re.compile(r"(?:I{2,3}|IV|VI{0,3}|IX|XI{0,3}|XI?V|XVI{0,3})[ab]?", re.IGNORECASE)
 _LEAD_IN = re.compile(r"(?:i\.e\.,?|or|also called|also known as|the|an?)\s+", re.IGNORECASE)
@@ -81,6 +83,10 @@ class Definition:
     long_end: int
     short: str
     long: str
+
+
+_Entry = tuple[int, int, Definition]
+"""A definition behind the place of its text in the document and that of its short form in the text."""
 
 
 def definitions(text: str) -> list[Definition]:
@@ -280,7 +286,8 @@ class DocumentAbbreviations:
         Args:
             texts: its texts in reading order; `uses` takes positions in this order.
         """
-        self._known: dict[str, list[tuple[int, int, Definition]]] = {}
+        self._known: dict[str, list[_Entry]] = {}
+        self._by_word: dict[str, list[str]] | None = None
         self._size = 0
         for text in texts:
             self.add(text)
@@ -290,6 +297,7 @@ class DocumentAbbreviations:
         found = definitions(text)
         for definition in found:
             key = _singular(definition.short)
+            self._by_word = None
             self._known.setdefault(key, []).append((self._size, definition.short_start, definition))
         self._size += 1
         return found
@@ -308,30 +316,43 @@ class DocumentAbbreviations:
             (start, end, definition) in order, never overlapping; a plural "s" is inside the span. The
             definition's offsets hold in the text that defines it.
         """
-        known, place = self._known, position
         if position is None:
-            place = self._size
             own = definitions(text)
             if own:
-                known = {short: list(entries) for short, entries in known.items()}
+                known = {short: list(entries) for short, entries in self._known.items()}
                 for item in own:
-                    known.setdefault(_singular(item.short), []).append((place, item.short_start, item))
-        if not known or place is None:
+                    known.setdefault(_singular(item.short), []).append((self._size, item.short_start, item))
+                return _uses(text, self._size, known, _by_first_word(known))
+            position = self._size
+        if not self._known:
             return []
-        return _uses(text, place, known)
+        if self._by_word is None:
+            self._by_word = _by_first_word(self._known)
+        return _uses(text, position, self._known, self._by_word)
 
 
-def _uses(
-    text: str, place: int, known: dict[str, list[tuple[int, int, Definition]]]
-) -> list[tuple[int, int, Definition]]:
+def _by_first_word(known: Iterable[str]) -> dict[str, list[str]]:
+    """Short forms by the words that they may begin with in a text, plural ones too, the longest first."""
     by_word: dict[str, list[str]] = {}
     for short in sorted(known, key=len, reverse=True):
         by_word.setdefault(_first_word(short), []).append(short)
+    for word, shorts in list(by_word.items()):
+        if _singular(f"{word}s") == word:
+            by_word.setdefault(f"{word}s", shorts)
+    return by_word
+
+
+def _uses(
+    text: str, place: int, known: Mapping[str, list[_Entry]], by_word: Mapping[str, list[str]]
+) -> list[tuple[int, int, Definition]]:
+    parts = _PARTS.split(text)
+    words = parts[1::2]
+    if by_word.keys().isdisjoint(words):
+        return []
     found: list[tuple[int, int, Definition]] = []
     done = 0
-    for token in _TOKEN.finditer(text):
-        word, start = token.group(), token.start()
-        shorts = by_word.get(word) or by_word.get(_singular(word))
+    for word, start in zip(words, islice(accumulate(map(len, parts)), 0, None, 2), strict=False):
+        shorts = by_word.get(word)
         if shorts is None or start < done:
             continue
         for short in shorts:
@@ -363,6 +384,6 @@ _JOINED_AFTER = re.compile(r"\w|[-‑–]?\d|[@\\]|\.\w|/\w")
 """What makes a string part of a longer name: "IL" in "IL-6", "CD" in "CD4", "TB" in "non-TB"."""
 
 
-def _nearest(entries: list[tuple[int, int, Definition]], place: int, start: int) -> Definition:
+def _nearest(entries: list[_Entry], place: int, start: int) -> Definition:
     before = bisect_right(entries, (place, start), key=lambda entry: entry[:2])
     return entries[max(before - 1, 0)][2]

@@ -6,7 +6,6 @@ where the long form is none, the short form is not looked up as if it were a nam
 
 from __future__ import annotations
 
-import dataclasses
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping, Sequence
@@ -128,7 +127,7 @@ def _with_those(text: str, matches: list[Match], known: Mapping[tuple[str, str],
         if meant is None or (before and reach[before - 1] >= end):
             continue  # not named in full, or part of a longer name
         score = round(meant.score * WHOLE, 3)
-        made.append(dataclasses.replace(meant, start=start, end=end, rule="short_form", score=score))
+        made.append(meant._replace(start=start, end=end, rule="short_form", score=score))
     if not made:
         return matches
     begun = [one.start for one in made]
@@ -153,7 +152,7 @@ def _meaning(definition: Definition, matches: Sequence[Match], language: str) ->
     if not is_whole and not _is_most(definition.long, longest.start - start, language):
         return None
     sure = WHOLE if is_whole else PART
-    return dataclasses.replace(longest, rule="short_form", score=round(longest.score * sure, 3))
+    return longest._replace(rule="short_form", score=round(longest.score * sure, 3))
 
 
 def _is_most(long: str, at: int, language: str) -> bool:
@@ -188,7 +187,7 @@ def _with_short_forms(
             continue
         taken.add((start, end))
         if meaning is not None:
-            read.append(dataclasses.replace(meaning, start=start, end=end))
+            read.append(meaning._replace(start=start, end=end))
     kept = [match for match in matches if (match.start, match.end) not in taken]
     return sorted([*kept, *read], key=lambda match: (match.start, -match.end, match.concept))
 

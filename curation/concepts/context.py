@@ -12,6 +12,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import accumulate
 from operator import itemgetter
 
 from curation.concepts import context_clauses as clauses
@@ -104,14 +105,12 @@ class ContextRules:
                 continue
             inside = [spans[index] for index in order[first:at]]
             choices = [*clauses.alternatives(lowered, start, end, inside)] if has_choice else []
-            hits = list(self._lexicon.hits(lowered, start, end))
+            hits = self._lexicon.hits(lowered, start, end)
             if not choices and not any(phrase.sets for _, _, phrase in hits):
                 continue
             if self._events:
                 hits = [hit for hit in hits if not self._is_of_work(lowered, hit)]
-            hits = [
-                hit for hit in hits if not _is_within(hit, inside) and not _is_acronym(text, hit, start, end)
-            ]
+            hits = [hit for hit in _without(inside, hits) if not _is_acronym(text, hit, start, end)]
             brackets = _BRACKETS.finditer(lowered, start, end)
             hits += ((bracket.start(), bracket.end(), _NOTHING) for bracket in brackets)
             hits.sort(key=itemgetter(0))
@@ -313,7 +312,7 @@ def _lowered(text: str) -> str:
 def _is_acronym(text: str, hit: Hit, start: int, end: int) -> bool:
     """Whether a hit is an acronym ("IF" for immunofluorescence, "NO"): capitals amid words that are not."""
     first, last, _ = hit
-    if last - first > _LONGEST_ACRONYM or not _ACRONYM.fullmatch(text, first, last):
+    if last - first > _LONGEST_ACRONYM or text[first].islower() or not _ACRONYM.fullmatch(text, first, last):
         return False
     if text[first:last] == "NO" and _STRESSED.search(text, max(first - 6, start), first):
         return False  # "they have NO interests"
@@ -323,10 +322,15 @@ def _is_acronym(text: str, hit: Hit, start: int, end: int) -> bool:
     return not text[start:end].isupper()
 
 
-def _is_within(hit: Hit, spans: Sequence[Span]) -> bool:
-    """Whether a hit lies in one of the spans, which are sorted."""
-    last = bisect_right(spans, (hit[0], 1 << 62))
-    return any(end >= hit[1] for _, end in spans[max(0, last - 8) : last])
+def _without(spans: Sequence[Span], hits: Iterable[Hit]) -> Iterator[Hit]:
+    """Hits that lie in none of the spans, which are sorted."""
+    starts = [start for start, _ in spans]
+    reach = list(accumulate((end for _, end in spans), max))  # how far those up to each place go
+    for hit in hits:
+        last = bisect_right(starts, hit[0])
+        is_outside = not last or reach[last - 1] < hit[1]
+        if is_outside or all(end < hit[1] for _, end in spans[max(0, last - 8) : last]):
+            yield hit
 
 
 def _outside(lowered: str, start: int, end: int, sentence_end: int) -> Iterator[Span]:
@@ -355,9 +359,9 @@ def _merged(spans: list[Span]) -> list[Span]:
 
 def _context(span: Span, scopes: Mapping[Flag, list[Span]]) -> Context:
     start, end = span
-    found = []
-    for flag in FLAGS:
-        parts = scopes.get(flag, ())
+    found = set()
+    for flag, parts in scopes.items():
         at = bisect_right(parts, (start, 1 << 62)) - 1
-        found.append(at >= 0 and parts[at][1] >= end)
-    return Context(*found) if any(found) else _PLAIN
+        if at >= 0 and parts[at][1] >= end:
+            found.add(flag)
+    return Context(*(flag in found for flag in FLAGS)) if found else _PLAIN

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 _GOES_ON = re.compile(
-    r"(?<=[\w)])\s+(?<!being )(?<!been )(?<!having )(?:"
+    r"\s(?<=[\w)]\s)\s*(?<!being )(?<!been )(?<!having )(?:"
     r"(?!(?:accompanied|associated|complicated|characteri[sz]ed)\b)\w+ed\s+(?:with|for|by|to)\b"
     r"|(?:undergoing|receiving|requiring|attending)\b)"
 )

@@ -16,7 +16,7 @@ _REACH = 400
 _ALONE = ("no", "without", "absence of", "the absence of", "free of", "free from", "devoid of")
 _ARTICLE = re.compile(r"\s+(?:an?|the|his|her|its|their|either)\s")
 _INDEFINITE = re.compile(r" an? ")
-_NEW_NOUN = re.compile(r",? and an? |, (?:and (?:the|his|her|its|their)|an?) ")
+_NEW_NOUN = re.compile(r" and an? |, and an? |, (?:and (?:the|his|her|its|their)|an?) ")
 _OPENS_CLAUSE = re.compile(
     r"(?:[,;:.(]|\b(?:and|but|while|whereas|although|though|that|since|because|as|however))\s*\Z"
 )

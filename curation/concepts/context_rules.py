@@ -5,9 +5,11 @@ from __future__ import annotations
 import functools
 import re
 import tomllib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from importlib import resources
+from itertools import accumulate
+from operator import itemgetter
 from typing import Any, Literal, get_args
 
 Flag = Literal["negated", "hypothetical", "historical", "family"]
@@ -22,9 +24,10 @@ _DIGITS_GO_ON = r"(?:[.,–-]\d+)?"
 _NUMBER = rf"(?:\d+{_DIGITS_GO_ON}|{'|'.join(_AMOUNTS)})"
 _CLASS = re.compile(r"( ?)\{(\w+)\}")
 _FIRST = re.compile(r"\w+|#")
+_WHOLE_WORD = re.compile(r"\w+(?![\w~#{])")
 _AFTER_WORDS = r"(?![\w‐‑-])"
 _SPACES = re.compile(r"[\s‐‑-]+")
-_BEFORE_WORDS = r" \n\t\r\u00a0\u2002\u2003\u2009\u202f(\[{\"'“”‘’/,;:.>=≥≤–—（、，。"
+_BEFORE_WORDS = frozenset(" \n\t\r\u00a0\u2002\u2003\u2009\u202f([{\"'“”‘’/,;:.>=≥≤–—（、，。")
 
 
 @dataclass(slots=True)
@@ -43,8 +46,8 @@ Hit = tuple[int, int, Phrase]
 class Lexicon:
     """The phrases of one language, looked for where their first words stand.
 
-    Each has an expression of its own, compiled when its first word is first met. A phrase with several
-    {classes} stands for tens of thousands: one expression of all took seconds to compile in every process.
+    Each has an expression of its own, compiled when it is first tried. A phrase with several {classes} stands
+    for tens of thousands: one expression of all took seconds to compile in every process, and long to search.
     """
 
     def __init__(self, table: Mapping[str, Any]) -> None:
@@ -55,18 +58,18 @@ class Lexicon:
         """
         writer = _Writer(table)
         self._is_spaced = writer.is_spaced
-        self._starting: dict[str, list[_Pattern]] = {}
+        starting: dict[str, list[_Pattern]] = {}
         for written, phrase in _phrases(table).items():
-            for first, expression in writer.beginnings(written).items():
-                self._starting.setdefault(first, []).append(_Pattern(expression, phrase))
-        self._places = re.compile(_any_of(self._starting, self._is_spaced)).finditer
-        triggers = {
-            first: [one for one in patterns if one.phrase.sets] for first, patterns in self._starting.items()
-        }
-        self._trigger = re.compile(_any_of(triggers, self._is_spaced)).search
+            for pattern in writer.patterns(written, phrase):
+                starting.setdefault(pattern.first, []).append(pattern)
+        self._starting = {first: _Beginning(patterns) for first, patterns in starting.items()}
+        self._signs = {first: begun for first, begun in self._starting.items() if _is_sign(first)}
+        self._numbers = self._starting.get("#")
+        characters = "".join(re.escape(first) for first in starting if first != "#")
+        self._split = re.compile(r"(\w+)" if self._is_spaced else rf"([{characters}\d])").split
         self._joined: dict[tuple[int, ...], Phrase] = {}
 
-    def hits(self, lowered: str, start: int, end: int) -> Iterator[Hit]:
+    def hits(self, lowered: str, start: int, end: int) -> list[Hit]:
         """Phrases in one sentence, in order and apart; of several at one place the longest.
 
         A sentence without a trigger has none: what ends scopes or only looks like a trigger is not told then.
@@ -76,28 +79,47 @@ class Lexicon:
             start: where the sentence starts.
             end: where it ends.
         """
-        free = begins = max(0, start - 1) if self._is_spaced else start
-        if not self._trigger(lowered, begins, end):
-            return
-        for place in self._places(lowered, begins, end):
-            if place.start() < free:
+        places = list(self._places(lowered, start, end))
+        if not any(
+            one.match(lowered, behind, end) for _, _, behind, tried in places for one in tried.triggers
+        ):
+            return []
+        hits: list[Hit] = []
+        free = -1
+        for begins, at, behind, tried in places:
+            if begins < free:
                 continue
-            at = place.end()
-            for begins, word in ((at - 1, place[0]), (at, self._first(lowered, at))):
-                patterns = self._starting.get("#" if word.isdigit() else word)
-                if patterns and begins >= start:
-                    behind = begins + len(word)
-                    tried = ((one.match(lowered, behind, end), one.phrase) for one in patterns)
-                    found = [(match.end(), phrase) for match, phrase in tried if match]
-                    if found:
-                        free = max(stop for stop, _ in found)
-                        yield begins, free, self._together([phrase for stop, phrase in found if stop == free])
-                        break
+            ends = [
+                (found.end(), one.phrase) for one in tried.all if (found := one.match(lowered, behind, end))
+            ]
+            if len(ends) == 1:
+                free, phrase = ends[0]
+                hits.append((at, free, phrase))
+            elif ends:
+                free = max(ends, key=itemgetter(0))[0]
+                hits.append((at, free, self._together([phrase for stop, phrase in ends if stop == free])))
+        return hits
 
-    def _first(self, lowered: str, at: int) -> str:
-        """The word at a place, or its character where no spaces are written."""
-        word = _FIRST.match(lowered, at) if self._is_spaced else None
-        return word[0] if word else lowered[at : at + 1]
+    def _places(self, lowered: str, start: int, end: int) -> Iterator[tuple[int, int, int, _Tried]]:
+        """Where phrases may begin in a sentence, and which.
+
+        Of each the character before a word or the sign, where its first word starts, and where that ends.
+        """
+        parts = self._split(lowered[start:end])
+        words = [*parts[1::2], ""]
+        starts = [*accumulate(map(len, parts), initial=start)][1::2]
+        for gap, word, second, at in zip(parts[::2], words, [*words[1:], ""], starts, strict=True):
+            if gap != " " and self._is_spaced:
+                for place, sign in enumerate(gap, at - len(gap)):
+                    if sign in self._signs and (tried := self._signs[sign].tried(word)):
+                        yield place, place, place + 1, tried
+                if at and lowered[at - 1] not in _BEFORE_WORDS and lowered[at - 1] not in self._signs:
+                    continue
+            begun = self._starting.get(word)
+            if begun is None and word.isdecimal():
+                begun = self._numbers
+            if begun is not None and (tried := begun.tried(second)):
+                yield at - self._is_spaced, at, at + len(word), tried
 
     def _together(self, phrases: Sequence[Phrase]) -> Phrase:
         """What phrases do that are written alike."""
@@ -114,15 +136,45 @@ class Lexicon:
 
 
 class _Pattern:
-    """A phrase of the rules, and the expression of what follows its first word."""
+    """A phrase of the rules by its first word, and the expression of what follows it.
 
-    def __init__(self, expression: str, phrase: Phrase) -> None:
-        self.expression, self.phrase = expression, phrase
+    `seconds` are the words that may stand second; "" among them where any may, or none need.
+    """
+
+    def __init__(self, first: str, seconds: Set[str], expression: str, phrase: Phrase) -> None:
+        self.first, self.seconds, self.phrase = first, seconds, phrase
+        self._expression = expression
 
     @functools.cached_property
     def match(self) -> Callable[[str, int, int], re.Match[str] | None]:
         """Finds the rest of the phrase at a place."""
-        return re.compile(self.expression).match
+        return re.compile(self._expression).match
+
+
+class _Tried:
+    """Phrases that may stand at a place, and which of them are triggers."""
+
+    def __init__(self, patterns: Iterable[_Pattern]) -> None:
+        self.all = list(patterns)
+        self.triggers = [one for one in self.all if one.phrase.sets]
+
+
+class _Beginning:
+    """The phrases that begin with one word, by their second words: few are tried at a place."""
+
+    def __init__(self, patterns: Sequence[_Pattern]) -> None:
+        others = _Tried(one for one in patterns if "" in one.seconds)
+        self._others = others if others.all else None
+        self._followed = {
+            second: _Tried(one for one in patterns if second in one.seconds or "" in one.seconds)
+            for pattern in patterns
+            for second in pattern.seconds
+            if second
+        }
+
+    def tried(self, second: str) -> _Tried | None:
+        """The phrases that may stand where this word is next; None for none."""
+        return self._followed.get(second, self._others)
 
 
 class _Writer:
@@ -139,8 +191,8 @@ class _Writer:
             "~": rf"(?:(?:{fillers})\s+){{0,2}}",
         }
 
-    def beginnings(self, written: str) -> dict[str, str]:
-        """First words of a phrase, each with the expression of what follows it.
+    def patterns(self, written: str, phrase: Phrase) -> Iterator[_Pattern]:
+        """A phrase by its first words, each with the expression of what follows it.
 
         A first word may be a sign, "#" for digits, or a character where no spaces are written.
         """
@@ -149,12 +201,26 @@ class _Writer:
         if written.startswith("#"):
             begun += [amount + written[1:] for amount in _AMOUNTS]
         found: dict[str, list[str]] = {}
+        seconds: dict[str, set[str]] = {}
         for one in begun:
             is_word = self.is_spaced and not _is_sign(one)
             first = _FIRST.findall(one)[0] if is_word else one[0]
             rest = self._expression(one[len(first) :], is_word=not _is_sign(one[-1]))
             found.setdefault(first, []).append(_DIGITS_GO_ON + rest if first == "#" else rest)
-        return {first: f"(?:{'|'.join(rest)})" if rest[1:] else rest[0] for first, rest in found.items()}
+            seconds.setdefault(first, set()).update(self._seconds(first, one[len(first) :]))
+        for first, rests in found.items():
+            expression = f"(?:{'|'.join(rests)})" if rests[1:] else rests[0]
+            yield _Pattern(first, seconds[first], expression, phrase)
+
+    def _seconds(self, first: str, rest: str) -> Iterable[str]:
+        """The second words of a phrase by what follows its first; "" where there need be no certain one."""
+        if not self.is_spaced or first == "#" or not rest.startswith(" "):
+            return [""]
+        name = _CLASS.match(rest)
+        begun = [word + rest[name.end() :] for word in self._classes[name[2]]] if name else [rest[1:]]
+        if name and "" in self._classes[name[2]]:
+            return [""]
+        return [word[0] if (word := _WHOLE_WORD.match(one)) else "" for one in begun]
 
     def _expression(self, written: str, *, is_word: bool) -> str:
         """What finds the rest of a phrase; an empty word of a class leaves out the space before it, too."""
@@ -172,32 +238,6 @@ class _Writer:
             if self.is_spaced
             else re.escape(text)
         )
-
-
-def _any_of(starting: Mapping[str, Sequence[_Pattern]], is_spaced: bool) -> str:
-    """What finds the places where a phrase begins: the character before it, and the phrase ahead.
-
-    Words are sorted by their first letters, so that few are tried at a place.
-    """
-    behind: list[str] = []
-    letters: dict[str, list[str]] = {}
-    for first, patterns in starting.items():
-        if not patterns:
-            continue
-        rest = f"(?:{'|'.join(dict.fromkeys(one.expression for one in patterns))})"
-        if is_spaced and _is_sign(first):
-            behind.append(f"(?<={re.escape(first)}){rest}")
-        elif first == "#":
-            behind.append(rf"\d+{rest}")
-        else:
-            letters.setdefault(first[0], []).append(re.escape(first[1:]) + rest)
-    listed = (f"{re.escape(letter)}(?:{'|'.join(rest)})" for letter, rest in letters.items())
-    ahead = "|".join([*behind, *listed])
-    if not is_spaced:
-        return f"(?={ahead})"
-    # The character before a word stands first, so that the search skips from one to the next.
-    signs = "".join(re.escape(first) for first in starting if _is_sign(first))
-    return f"(?:^|[{signs}{_BEFORE_WORDS}])(?={ahead})"
 
 
 def _longest(word: str) -> tuple[int, str]:

@@ -41,13 +41,15 @@ _NONE = Evidence(frozenset(), Counter())
 
 def best(readings: Sequence[Reading]) -> tuple[Reading, ...]:
     """The readings that share the best score, one per concept, by id."""
+    if len(readings) > 1:
+        least = max([reading.score for reading in readings]) - _TIE
+        readings = [reading for reading in readings if reading.score >= least]
     if len(readings) < 2:
         return tuple(readings)
     ranked: dict[str, Reading] = {}
-    for reading in sorted(readings, key=lambda item: (-item.score, item.concept, item.name)):
+    for reading in sorted(readings, key=lambda item: (item.concept, -item.score, item.name)):
         ranked.setdefault(reading.concept, reading)
-    top = max(reading.score for reading in ranked.values())
-    return tuple(ranked[concept] for concept in sorted(ranked) if ranked[concept].score >= top - _TIE)
+    return tuple(ranked.values())
 
 
 def evidence(spans: Iterable[Sequence[Reading]]) -> Evidence:

@@ -6,7 +6,8 @@ Each word of a language gets a slot number; arrays by slot hold what lookups nee
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from bisect import bisect_left
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -29,7 +30,9 @@ _OTHER_ENDINGS = ("e", "ion", "ation", "y")
 _SHORTEST_STEM = 4
 _PARTITIVES = ("of", "in", "Of", "In", "OF", "IN")
 _CONJUNCTIONS = frozenset({"and", "or"})
-_ARRAYS = ("tokens", "longest", "kinds", "guesses", "doubtful", "ambiguous", "spellings", "inflections")
+_ARRAYS = (
+    "tokens", "longest", "kinds", "guesses", "doubtful", "ambiguous", "partitive", "spellings", "inflections",
+)  # fmt: skip
 _REMEMBERED = 100_000
 _MOST_READINGS = 3
 _CAPITALS = 8
@@ -49,12 +52,14 @@ class Lexicon:
         spellings, inflections: hashes of the folded and of the inflected form; of the word guessed at.
         doubtful: whether that guess needs other words of the name beside it.
         ambiguous: whether the slot has further guesses, which are in `others`.
+        partitive: whether it is an English word that parts a whole from what is said to be of it.
     """
 
     def __init__(self, index: IndexFile, typos: Typos, language: Language) -> None:
         self.language = language
         self._typos = typos
         self._tokens, self._longest = index.array("token_hash"), index.array("token_longest")
+        self._token, self._length = index.items("token_hash"), index.items("token_longest")
         self._forget()
 
     def _forget(self) -> None:
@@ -68,6 +73,7 @@ class Lexicon:
         self.guesses: Array = np.zeros(2048, dtype=np.uint8)
         self.doubtful: Array = np.zeros(2048, dtype=np.bool_)
         self.ambiguous: Array = np.zeros(2048, dtype=np.bool_)
+        self.partitive: Array = np.zeros(2048, dtype=np.bool_)
         self.spellings: Array = np.zeros(2048, dtype=np.uint64)
         self.inflections: Array = np.zeros(2048, dtype=np.uint64)
 
@@ -76,19 +82,11 @@ class Lexicon:
         if self._count + len(self.slots) + len(self.joined) > _REMEMBERED:
             self._forget()
 
-    def read(self, words: list[str]) -> list[int]:
-        """Slots of a text's words."""
-        found = list(map(self.slots.get, words))
-        if None in found:
-            self._learn({word for word, slot in zip(words, found, strict=True) if slot is None})
-            return [self.slots[word] for word in words]
-        return found  # type: ignore[return-value]
-
-    def partitives(self) -> list[int]:
-        """Slots of English words that part a whole from what is said to be of it."""
-        if self.language.code != "en":
-            return []
-        return [self.slots[word] for word in _PARTITIVES if word in self.slots]
+    def read(self, words: Sequence[str], different: set[str]) -> list[int]:
+        """Slots of a text's words, given with the set of them."""
+        if new := different.difference(self.slots):
+            self._learn(new)
+        return list(map(self.slots.__getitem__, words))
 
     def join(self, written: str) -> int:
         """Slot of words written with hyphens, read as one word; never guessed."""
@@ -101,7 +99,7 @@ class Lexicon:
     def _certain(self, written: str, word: Word) -> int:
         slot = self.joined.get(written)
         if slot is None:
-            _, longest = self._longest_of([word.key_hash])[0] if word.key else (0, 0)
+            longest = self._longest_with(word.key_hash) if word.key else 0
             slot = self._new(word, word.key_hash, longest) if longest else UNKNOWN
             self.joined[written] = slot
         return slot
@@ -110,13 +108,14 @@ class Lexicon:
         read = [(written, self.language.word(written)) for written in sorted(new)]
         known = self._longest_of([word.key_hash for _, word in read])
         strange: list[tuple[str, Word]] = []
-        for (written, word), (token, longest) in zip(read, known, strict=True):
+        for (written, word), longest in zip(read, known, strict=True):
             slot = UNKNOWN
             if not word.key:
                 slot = self._new(word, 0, 0)
                 self.kinds[slot] = self._kind(word.folded)
+                self.partitive[slot] = written in _PARTITIVES and self.language.code == "en"
             elif longest:
-                slot = self._new(word, token, longest)
+                slot = self._new(word, word.key_hash, longest)
             elif self._may_be_misspelt(written, word):
                 strange.append((written, word))
             self.slots[written] = slot
@@ -152,9 +151,8 @@ class Lexicon:
             if words and code == "en" and (self._is_derived(word.folded) or self._is_compound(word.folded)):
                 continue
             words = [(spelling, token) for spelling, token in words if not is_name(written, spelling)]
-            known = self._longest_of([token for _, token in words[:_MOST_READINGS]])
-            for (spelling, _), (token, longest) in zip(words, known, strict=False):
-                if longest:
+            for spelling, token in words[:_MOST_READINGS]:
+                if longest := self._longest_with(token):
                     slots.append(self._new(self.language.word(spelling), token, longest))
                     self.guesses[slots[-1]] = 1
                     self.doubtful[slots[-1]] = not stands_alone(word.folded, spelling)
@@ -179,7 +177,7 @@ class Lexicon:
         words = list(map(self.language.word, made))
         if any(word.folded in self.language.common for word in words):
             return True
-        return any(longest for _, longest in self._longest_of([word.key_hash for word in words]))
+        return any(self._longest_with(word.key_hash) for word in words)
 
     def _is_compound(self, folded: str) -> bool:
         """Whether an unknown word is made of a known one: "macronutrient" is no "micronutrient"."""
@@ -187,17 +185,22 @@ class Lexicon:
         if not rest:
             return False
         word = self.language.word(rest)
-        return self.language.is_common(word) or self._longest_of([word.key_hash])[0][1] > 0
+        return self.language.is_common(word) or self._longest_with(word.key_hash) > 0
 
-    def _longest_of(self, tokens: list[int]) -> list[tuple[int, int]]:
-        """Each token with the length of its longest name, 0 for none."""
+    def _longest_with(self, token: int) -> int:
+        """The length of a token's longest name, 0 for none; for a few tokens faster than arrays are."""
+        place = bisect_left(self._token, token)
+        return self._length[place] if place < len(self._token) and self._token[place] == token else 0
+
+    def _longest_of(self, tokens: list[int]) -> list[int]:
+        """The same for many."""
         if not len(self._tokens) or not tokens:
-            return [(token, 0) for token in tokens]
+            return [0] * len(tokens)
         wanted = np.array(tokens, dtype=np.uint64)
         places = places_of(self._tokens, wanted)
         np.minimum(places, len(self._tokens) - 1, out=places)
-        longest = self._longest[places] * (self._tokens[places] == wanted)
-        return list(zip(tokens, longest.tolist(), strict=True))
+        longest: list[int] = (self._longest[places] * (self._tokens[places] == wanted)).tolist()
+        return longest
 
     def _new(self, word: Word, token: int, longest: int) -> int:
         slot = self._count

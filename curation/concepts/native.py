@@ -112,7 +112,7 @@ class NativeMatcher:
         self._lock = threading.Lock()
         self._lexicons: dict[str, Lexicon] = {}
         self._judged: dict[tuple[str, int, bool, bool, bool, bool, bool], Reading | None] = {}
-        self._read: dict[tuple[int, int], Reading] = {}
+        self._read: dict[tuple[int, int], tuple[tuple[Reading, ...], float]] = {}
         self._penalties = [penalty_of(flags) for flags in range(256)]
 
     def find(self, text: str, language: str = "en", *, overlaps: bool = False) -> list[Match]:
@@ -153,14 +153,13 @@ class NativeMatcher:
         notions = self._notions if lexicon.language.code == "en" else None
         if code not in self.about["languages"]:
             spans = {span: found for span, found in spans.items() if found[0][0].rule == "exact"}
-        return [
-            [
-                match
-                for match in _matches(text, found, int(base), overlaps, notions, self._kinds)
-                if match.end - match.start >= shortest
-            ]
-            for text, found, base in zip(texts, _parted(spans, batch), batch.bases, strict=True)
+        matches = [
+            _matches(text, found, base, overlaps, notions, self._kinds)
+            for text, found, base in zip(texts, _parted(spans, batch), batch.bases.tolist(), strict=True)
         ]
+        if shortest:
+            return [[match for match in some if match.end - match.start >= shortest] for some in matches]
+        return matches
 
     def _lexicon(self, code: str) -> Lexicon:
         if code not in self._lexicons:
@@ -173,24 +172,26 @@ class NativeMatcher:
 
     def _judge_all(self, found: Found, batch: Batch) -> Spans:
         """The best readings of every span, with what their score is multiplied by."""
-        readings: dict[Span, list[Reading]] = {}
+        spans: Spans = {}
+        several: dict[Span, list[Reading]] = {}
         later: list[int] = []
-        columns = zip(found.starts, found.ends, found.rows, found.rules, found.guessed, strict=True)
-        for place, (start, end, row, rule, is_guess) in enumerate(columns):
+        columns = zip(
+            zip(found.starts, found.ends, strict=True), found.rows, found.rules, found.guessed, strict=True
+        )
+        for place, (span, row, rule, is_guess) in enumerate(columns):
             if rule == UNDECIDED:
                 later.append(place)
                 continue
-            if rule == ROTATED and (is_guess or _is_list(batch, start, end)):
+            if rule == ROTATED and (is_guess or _is_list(batch, *span)):
                 continue
             if is_guess:
                 rule += GUESSED
-            reading = self._read.get((row, rule)) or self._reading(row, rule)
-            known = readings.get((start, end))
-            if known is None:
-                readings[start, end] = [reading]
-            else:
-                known.append(reading)
-        spans: Spans = {span: (best(some), 1.0) for span, some in readings.items()}
+            read = self._read.get((row, rule)) or self._reading(row, rule)
+            known = spans.setdefault(span, read)
+            if known is not read:
+                several.setdefault(span, [*known[0]]).extend(read[0])
+        for span, some in several.items():
+            spans[span] = best(some), 1.0
         if later:
             self._judge_later(found, later, batch, spans)
         return spans
@@ -214,38 +215,30 @@ class NativeMatcher:
         for span, some in spliced.items():
             spans.setdefault(span, (best(some), SPLICED))
 
-    def _reading(self, row: int, rule: int) -> Reading:
+    def _reading(self, row: int, rule: int) -> tuple[tuple[Reading, ...], float]:
         penalty = self._penalties[self._flags[row]]
         named, score = _RULES[rule]
         reading = Reading(*self._name(row), named, round(score - penalty, 4), self._groups[row])
-        self._read[row, rule] = reading
-        return reading
+        self._read[row, rule] = (reading,), 1.0
+        return self._read[row, rule]
 
     def _name(self, row: int) -> tuple[str, str]:
         """Concept and name of a row."""
         start = self._ends[row - 1] if row else 0
-        stored = self._text[start : self._ends[row]].tobytes().decode("utf-8", "surrogatepass")
+        stored = str(self._text[start : self._ends[row]], "utf-8", "surrogatepass")
         concept, _, name = stored.partition("\t")
         return concept, name
 
-    @staticmethod
-    def _is_said(word: str, text: str, start: int, end: int) -> bool:
-        """Whether a word is the adjective of a finding and said of a person."""
-        language = language_of("en")
-        return language.is_of_finding(language.word(word).inflection) and is_said_of_person(text, start, end)
-
     def _judge(self, found: Found, place: int, batch: Batch) -> Reading | None:
         """The reading of one window by one row, or None; remembered, for texts repeat themselves."""
-        text, code = batch.text, batch.lexicon.language.code
+        code = batch.lexicon.language.code
         start, end, row = found.starts[place], found.ends[place], found.rows[place]
-        words, is_guess = found.texts[place] or text[start:end], found.guessed[place]
-        first, last = batch.around(start, end)
-        beside = text[first:last], start - first, end - first
-        if self._flags[row] & BLOOD and not is_in_blood(words, *beside):
+        words, is_guess = found.texts[place] or batch.text[start:end], found.guessed[place]
+        if self._flags[row] & BLOOD and not is_in_blood(words, *batch.around(start, end)):
             return None
-        if self._flags[row] & AS_NOUN == AS_NOUN and not is_noun(*beside):
+        if self._flags[row] & AS_NOUN == AS_NOUN and not is_noun(*batch.around(start, end)):
             return None
-        is_said = code == "en" and words.isalpha() and self._is_said(words, *beside)
+        is_said = code == "en" and words.isalpha() and _is_said(words, batch, start, end)
         goes_on = code == "en" and _goes_on(batch, end)
         is_parted = code == "en" and found.spliced[place] and bool(_NOUN_COMMA.match(batch.text, start, end))
         known = words, row, is_guess, found.texts[place] is None, is_said, goes_on, is_parted
@@ -262,6 +255,14 @@ class NativeMatcher:
                 Reading(concept, name, ruled[0], round(ruled[1], 4), self._groups[row]) if ruled else None
             )
         return self._judged[known]
+
+
+def _is_said(word: str, batch: Batch, start: int, end: int) -> bool:
+    """Whether a word is the adjective of a finding and said of a person."""
+    language = batch.lexicon.language
+    return language.is_of_finding(language.word(word).inflection) and is_said_of_person(
+        *batch.around(start, end)
+    )
 
 
 def _is_list(batch: Batch, start: int, end: int) -> bool:
@@ -331,10 +332,16 @@ def _beside(text: str, spans: Spans, base: int) -> Iterator[Span]:
     hands] and feet]". Outside lists a name read with words left out that hides a plain name of several words
     gives way: "many [chronic diseases]".
     """
+    reached = listed = -1
+    if all(share == 1.0 for _, share in spans.values()):
+        for start, end in spans:
+            if start >= reached:
+                yield start, end
+                reached = end
+        return
     several = {span for span in spans if " " in text[span[0] - base : span[1] - base]}
     whole = [span for span in spans if span in several and spans[span][1] == 1.0]
     begins = [start for start, _ in whole]
-    reached = listed = -1
     for start, end in spans:
         if spans[start, end][1] == 1.0:
             if start >= reached and (start >= listed or (start, end) in several):

@@ -9,15 +9,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import Any
-
-import numpy.typing as npt
 
 from curation.concepts.lexicon import ARTICLE, CONJUNCTION, CONTENT, Lexicon
 from curation.concepts.normalise import ADJECTIVE
 from curation.concepts.scripts import COMMA, HYPHEN, SPACE
 
-Array = npt.NDArray[Any]
 COPULAS = frozenset(
     {"is", "are", "was", "were", "be", "been", "being", "became", "become", "becomes", "becoming"}
     | {"appear", "appears", "appeared", "remain", "remains", "remained", "seem", "seems", "seemed", "looked"}
@@ -49,6 +45,7 @@ _DENIED = re.compile(
     r"(?:not(?! (?:only|just|merely|simply|always|all|necessarily|infrequent|uncommon|rare))|never)\b",
     re.IGNORECASE,
 )
+_WORD = re.compile(r"\w+")
 _JOINT = re.compile(r" (?:and|or|but) |, ")
 _OF, _WHICH = frozenset({"of", "in"}), frozenset({"that", "which"})
 _PREPOSITIONS = _OF | frozenset(
@@ -94,7 +91,12 @@ class Placed:
     """
 
     def __init__(
-        self, words: Sequence[str], slots: Sequence[int], kinds: Array, gaps: Sequence[int], lexicon: Lexicon
+        self,
+        words: Sequence[str],
+        slots: Sequence[int],
+        kinds: Sequence[int],
+        gaps: Sequence[int],
+        lexicon: Lexicon,
     ) -> None:
         self._words, self._slots, self._kinds, self._gaps = words, slots, kinds, gaps
         self._lexicon = lexicon
@@ -193,7 +195,7 @@ class Predicates(Placed):
         return self._is_known(place) and self._words[place] not in _NO_NOUNS
 
     def _is_known(self, place: int) -> bool:
-        return bool(self._kinds[place] == CONTENT and self._slots[place])
+        return self._kinds[place] == CONTENT and self._slots[place] > 0
 
     def _before(self, place: int) -> int:
         """Place of the preposition that a noun phrase hangs on; -1 for none."""
@@ -275,6 +277,9 @@ def stated_from(text: str, start: int, end: int) -> int:
     >>> text[stated_from(text, 4, len(text)) :]
     'palpable'
     """
+    words = text[start:end]
+    if " " not in words or (words.isascii() and COPULAS.isdisjoint(_WORD.findall(words.lower()))):
+        return start
     return max((found.end() for found in _STATED.finditer(text, start, end)), default=start)
 
 
@@ -285,6 +290,9 @@ def is_denied(text: str, start: int, end: int) -> bool:
     >>> is_denied(text, 0, len(text))
     True
     """
+    words = text[start:end].lower()
+    if "not" not in words and "never" not in words:
+        return False
     last = max((found.end() for found in _JOINT.finditer(text, start, end)), default=start)
     return _DENIED.search(text, last, end) is not None
 

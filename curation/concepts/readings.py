@@ -7,10 +7,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import takewhile
+from itertools import compress, count, takewhile
 from typing import Any
 
-import numpy as np
 import numpy.typing as npt
 
 from curation.concepts.lexicon import ARTICLE, CONJUNCTION, CONTENT, LIGHT, UNKNOWN
@@ -42,20 +41,20 @@ _LEFT, _SKIPPED, _RIGHT, _ELEMENTS = 3, 2, 3, 5
 class Readings(Placed):
     """Other readings of one batch of words."""
 
-    def all(self, slots: Array, gaps: Array) -> Iterator[list[Item]]:
-        """Every other reading; slots and gaps as arrays tell where to look."""
-        yield from self._joined(np.flatnonzero(gaps == HYPHEN).tolist())
-        for place in np.flatnonzero(self._lexicon.ambiguous[slots]).tolist():
+    def all(self, slots: Array, kinds: Array, gaps: Array) -> Iterator[list[Item]]:
+        """Every other reading; slots, kinds and gaps as arrays tell where to look."""
+        yield from self._joined((gaps == HYPHEN).nonzero()[0].tolist())
+        for place in self._lexicon.ambiguous[slots].nonzero()[0].tolist():
             for guess in self._lexicon.others[self._slots[place]]:
                 yield self._around(place, place, guess)
         if self._lexicon.language.code == "en":
-            for place in np.flatnonzero(self._kinds == CONJUNCTION).tolist():
+            for place in (kinds == CONJUNCTION).nonzero()[0].tolist():
                 if 0 < place < len(self._words) - 1:
                     yield from self._elided_at(place)
-            yield from self._listed(slots, gaps)
+            yield from self._listed(slots, kinds, gaps)
             free = self._lexicon.language.free
             watched = free | _OF | COPULAS
-            places = [place for place, word in enumerate(self._words) if word in watched]
+            places = list(compress(count(), map(watched.__contains__, self._words)))
             yield from self._unmodified([place for place in places if self._words[place] in free - _OF])
             yield from self._parted([place for place in places if self._words[place] in _OF])
             stated = Predicates(self._words, self._slots, self._kinds, self._gaps, self._lexicon)
@@ -162,12 +161,12 @@ class Readings(Placed):
                 ):
                     yield self._own([*first[-skipped - _LEFT : -skipped], *tail])
 
-    def _listed(self, slots: Array, gaps: Array) -> Iterator[list[Item]]:
+    def _listed(self, slots: Array, kinds: Array, gaps: Array) -> Iterator[list[Item]]:
         """Readings of "A, B C" as "A C", where both A and B are adjectives."""
-        content = self._kinds == CONTENT
+        content = kinds == CONTENT
         known = (slots > 0) & content
         joined = (gaps[:-2] == COMMA) & (gaps[1:-1] == SPACE) & known[:-2] & content[1:-1] & known[2:]
-        for place in np.flatnonzero(joined).tolist():
+        for place in joined.nonzero()[0].tolist():
             words = self._words[place], self._words[place + 1]
             if self._is_like(*words) and self._is_quality(place) and self._is_quality(place + 1):
                 tail = self._beside(place + 2, 1, _RIGHT)

@@ -10,6 +10,8 @@ from curation.extract.pointers import pointers_in
 
 Span = tuple[int, int]
 _NUMBERED = re.compile(r"[ \u00a0]S?\d")
+_CITED = re.compile(r"(?:19|20)\d\d[a-z]?[;,)\]]")
+"""In every text that cites by years."""
 _YEAR = re.compile(r"(?:,|\bal\.)[ \u00a0](?:19|20)\d\d[a-z]?(?=[;,)\]])")
 _NAME = r"[A-Z][^\W\d_A-Z]*(?:[-'’]?[A-Z]?[^\W\d_A-Z]+)"
 _ET_AL = re.compile(rf"{_NAME}(?:,? and {_NAME})? et al\b")
@@ -50,14 +52,15 @@ def _pointers(text: str, matches: Sequence[Match]) -> list[Span]:
 
 def _citations(text: str) -> Iterator[Span]:
     """Names before a year, back to the bracket or the citation before; authors begin with capitals."""
+    if " et al" in text:
+        yield from (found.span() for found in _ET_AL.finditer(text))
+    if _CITED.search(text) is None:
+        return
     for year in _YEAR.finditer(text):
         first = max(0, year.start() - _LONGEST)
         opening = max(text.rfind(mark, first, year.start()) for mark in "([;")
         names = _WORD.findall(text, opening + 1, year.start()) if opening >= 0 else []
         if names and all(name[0].isupper() or name in _SMALL for name in names):
             yield opening, year.end()
-    if " et al" in text:
-        yield from (found.span() for found in _ET_AL.finditer(text))
-    if "20" in text or "19" in text:
-        yield from (found.span() for found in _TWO_AUTHORS.finditer(text))
-        yield from (found.span() for found in _ONE_AUTHOR.finditer(text))
+    yield from (found.span() for found in _TWO_AUTHORS.finditer(text))
+    yield from (found.span() for found in _ONE_AUTHOR.finditer(text))

@@ -27,15 +27,18 @@ _ALONE, _SHORTEST_NAME = 8, 6
 _ONE_LETTER_MAY_DIFFER = 12
 """Letters of the shortest word in which one letter may stand for another."""
 _SHORTEST_REST = 5
-_BEGINNINGS = _words(
-    """
+_BEGINNINGS = frozenset(
+    _words(
+        """
     anti auto bi bio cardio co cyto di ecto endo epi exo extra haemo hemo hetero hexa homo hydro hyper hypo
     immuno infra inter intra iso macro mega meta micro mini mono multi myo neo neuro non oligo over pan para
     penta peri pheno photo poly post pre pro pseudo psycho radio re retro semi sub super supra tele tetra
     thermo thymo thyro trans tri triiodo ultra un under uni vaso
     """
+    )
 )
 """How compounds begin that anyone may make."""
+_LONGEST_BEGINNING = max(map(len, _BEGINNINGS))
 _MOST = 32
 _TOGETHER = 4096
 _BLOCK = 1 << 20
@@ -154,9 +157,10 @@ def is_name(written: str, word: str) -> bool:
 
 def rest_of(folded: str) -> str:
     """A folded word without what compounds begin with: "thymoglobulin", "macronutrient"; "" for others."""
-    found = max((begin for begin in _BEGINNINGS if folded.startswith(begin)), key=len, default="")
-    rest = folded.removeprefix(found)
-    return rest if found and len(rest) >= _SHORTEST_REST else ""
+    for length in range(_LONGEST_BEGINNING, 0, -1):
+        if folded[:length] in _BEGINNINGS:
+            return folded[length:] if len(folded) - length >= _SHORTEST_REST else ""
+    return ""
 
 
 class Typos:

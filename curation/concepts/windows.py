@@ -6,7 +6,8 @@ over the index's keys the rest. Rows found are compared by hashes of ordered wor
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from bisect import bisect_right
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,6 +29,7 @@ Array = npt.NDArray[Any]
 UNDECIDED, SAME_FORMS, SAME_WORDS, ROTATED, REFUSED = range(5)
 """What ordered hashes say of a window and a row; ROTATED: the same forms, inverted at a comma."""
 _HYPHENS = ("-", "‐", "‑", "–")
+_LENGTHS = frozenset({"foot", "feet"})
 _SIDES = ("one", "other")
 """Before "hand" in "on the other hand", which is no part of the body."""
 _DENIALS = frozenset(
@@ -50,7 +52,7 @@ class Batch:
         bases: where each text begins in it.
         words: every word.
         slots, slot_array: their slots in the lexicon.
-        kinds: their kinds.
+        kinds, kind_array: their kinds.
         gaps: class of the gap after each word but the last; HARD between texts.
     """
 
@@ -66,27 +68,33 @@ class Batch:
             borders.append(len(parts) // 2)
             parts += added[1:]
         self.words = parts[1::2]
-        self.slots = lexicon.read(self.words)
-        if not _ROMAN.isdisjoint(self.words):
+        different = set(self.words)
+        self.slots = lexicon.read(self.words, different)
+        if not _ROMAN.isdisjoint(different):
             self._number()
         if lexicon.language.code == "en":
-            self._leave_out_idioms()
-            self._leave_out_lengths(parts)
+            if "hand" in different:
+                self._leave_out_idioms()
+            if not _LENGTHS.isdisjoint(different):
+                self._leave_out_lengths(parts)
         self.gaps = list(map(classes.__getitem__, parts[2:-1:2]))
         for border in borders:
             if 0 < border <= len(self.gaps):
                 self.gaps[border - 1] = HARD
         self.slot_array = np.array(self.slots, dtype=np.int64)
-        self.kinds = lexicon.kinds[self.slot_array]
+        self.kind_array = lexicon.kinds[self.slot_array]
+        self.kinds = self.kind_array.tobytes()
         self._part_phrases()
+        self._borders = self.bases.tolist()
         ends = np.cumsum(np.fromiter(map(len, parts), dtype=np.int64, count=len(parts)))
         self.starts, self.ends = ends[0:-1:2], ends[1::2]
 
-    def around(self, start: int, end: int) -> tuple[int, int]:
-        """Offsets around a span, which lie in the same text as it."""
-        place = int(self.bases.searchsorted(start, side="right"))
-        last = int(self.bases[place]) if place < len(self.bases) else len(self.text)
-        return max(int(self.bases[place - 1]), start - _AROUND), min(last, end + _AROUND)
+    def around(self, start: int, end: int) -> tuple[str, int, int]:
+        """What stands around a span in its text, and the offsets of the span in that."""
+        place = bisect_right(self._borders, start)
+        last = self._borders[place] if place < len(self._borders) else len(self.text)
+        first = max(self._borders[place - 1], start - _AROUND)
+        return self.text[first : min(last, end + _AROUND)], start - first, end - first
 
     def _number(self) -> None:
         """Read 'I', 'V' and 'X' as numbers after a counting word."""
@@ -97,8 +105,6 @@ class Batch:
 
     def _leave_out_idioms(self) -> None:
         """Know no word "hand" in "on (the) one hand", "on the other hand"."""
-        if "hand" not in self.words:
-            return
         for place, word in enumerate(self.words):
             if word == "hand" and place > 1 and self.words[place - 1] in _SIDES:
                 before = [before.lower() for before in self.words[max(place - 3, 0) : place - 1]]
@@ -107,20 +113,19 @@ class Batch:
 
     def _leave_out_lengths(self, parts: Sequence[str]) -> None:
         """Know no foot in a "3-foot film"."""
-        for name in ("foot", "feet"):
-            if name in self.words:
-                for place, word in enumerate(self.words):
-                    if (
-                        word == name
-                        and place
-                        and parts[2 * place] in _HYPHENS
-                        and self.words[place - 1].isdigit()
-                    ):
-                        self.slots[place] = UNKNOWN
+        for place, word in enumerate(self.words):
+            if (
+                word in _LENGTHS
+                and place
+                and parts[2 * place] in _HYPHENS
+                and self.words[place - 1].isdigit()
+            ):
+                self.slots[place] = UNKNOWN
 
     def _part_phrases(self) -> None:
         """Make the gap hard where an article follows a content word: "treated the fever"."""
-        for place in np.flatnonzero((self.kinds[1:] == ARTICLE) & (self.kinds[:-1] == CONTENT)).tolist():
+        is_parted = (self.kind_array[1:] == ARTICLE) & (self.kind_array[:-1] == CONTENT)
+        for place in is_parted.nonzero()[0].tolist():
             self.gaps[place] = HARD
 
 
@@ -160,19 +165,37 @@ class Windows:
         found = Found([], [], [], [], [], [], [])
         if batch.words and len(self._keys):
             gaps = np.array([*batch.gaps, HARD], dtype=np.uint8)
-            self._find_own(batch, gaps, found)
-            self._find_others(batch, gaps, found)
+            content = (batch.kind_array == CONTENT).nonzero()[0]
+            parts = (gaps == HARD).cumsum()
+            segments = parts[content - 1]
+            if len(content) and content[0] == 0:
+                segments[0] = 0
+            others = Readings(batch.words, batch.slots, batch.kinds, batch.gaps, batch.lexicon)
+            readings = list(others.all(batch.slot_array, batch.kind_array, gaps))
+            items = [item for reading in readings for item in reading]
+            table = np.array(items or np.zeros((0, 3)), dtype=np.int64)
+            numbers = np.arange(parts[-1] + 1, parts[-1] + 1 + len(readings))
+            segments = np.concatenate([segments, numbers.repeat([*map(len, readings)] or 1)])
+            slots = np.concatenate([batch.slot_array[content], table[:, 0]])
+            first, count, rows = self._lookup(slots, segments, batch.lexicon)
+            is_own = first < len(content)
+            self._add_own(batch, content, gaps, (first[is_own], count[is_own], rows[is_own]), found)
+            if items:
+                first, count, rows = first[~is_own] - len(content), count[~is_own], rows[~is_own]
+                guessed, is_kept = _are_others(table, first, count, batch)
+                windows = zip(
+                    *(column[is_kept].tolist() for column in (first, count, rows, guessed)), strict=True
+                )
+                self._add_others(batch, items, segments[len(content) :].tolist(), windows, found)
         return found
 
-    def _find_own(self, batch: Batch, gaps: Array, found: Found) -> None:
+    def _add_own(
+        self, batch: Batch, content: Array, gaps: Array, windows: tuple[Array, Array, Array], found: Found
+    ) -> None:
         lexicon, slots = batch.lexicon, batch.slot_array
-        content = np.flatnonzero(batch.kinds == CONTENT)
-        segments = np.cumsum(gaps == HARD)[content - 1] if len(content) else content
-        if len(content) and content[0] == 0:
-            segments[0] = 0
-        first, count, rows = self._lookup(slots[content], segments, lexicon)
+        first, count, rows = windows
         last = first + count - 1
-        guesses = np.concatenate([[0], np.cumsum(lexicon.guesses[slots[content]], dtype=np.int64)])
+        guesses = _sums(lexicon.guesses[slots[content]])
         guessed = guesses[last + 1] - guesses[first]
         low, high = content[first], content[last]
         rules = self._compare(batch, content, (first, last, low, high), rows, gaps)
@@ -194,48 +217,42 @@ class Windows:
         """Whether a row has the same words, or the same inflected forms, in the same order."""
         first, last, low, high = window
         lexicon, slots = batch.lexicon, batch.slot_array
-        commas = np.concatenate([[0], np.cumsum(gaps == COMMA)])
+        commas = _sums(gaps == COMMA)
         words = Sequences(lexicon.spellings[slots], gaps == COMMA).of(low, high)
         after = np.zeros(len(content), dtype=np.bool_)
         after[:-1] = commas[content[1:]] > commas[content[:-1]]
         sequences = Sequences(lexicon.inflections[slots[content]], after)
-        parting = np.concatenate([[0], np.cumsum(gaps > COMMA)])
-        heavy = np.concatenate([[0], np.cumsum(batch.kinds >= HEAVY)])
+        parting, heavy = _sums(gaps > COMMA), _sums(batch.kind_array >= HEAVY)
         is_plain = parting[high] == parting[low]
         is_plain &= (self._flags[rows] & CASED) == 0
         is_light = is_plain & (heavy[high] == heavy[low])
         rules = np.zeros(len(rows), dtype=np.uint8)
-        places = np.flatnonzero(after)
+        places = after.nonzero()[0]
         if len(places):
             comma = places[np.minimum(places.searchsorted(first), len(places) - 1)]
-            inverted = np.flatnonzero((comma >= first) & (comma < last))
+            inverted = ((comma >= first) & (comma < last)).nonzero()[0]
             some = rows[inverted]
             rotated = sequences.rotated(first[inverted], comma[inverted], last[inverted]) == self._forms[some]
             rules[inverted[(self._flags[some] & COMMAS) == 0]] = REFUSED
             rules[inverted[rotated & is_light[inverted]]] = ROTATED
         same = is_light & (self._forms[rows] == sequences.of(first, last))
-        if len(parts := lexicon.partitives()):
-            turns = np.concatenate([[0], np.cumsum(np.isin(slots, parts))])
-            same &= turns[high] == turns[low]  # "blood of cancer" is no blood cancer
+        turns = _sums(lexicon.partitive[slots])
+        same &= turns[high] == turns[low]  # "blood of cancer" is no blood cancer
         rules[same] = SAME_FORMS
         rules[(self._flags[rows] & AS_NOUN) == NUMBERED] = REFUSED
         rules[is_plain & (self._words[rows] == words)] = SAME_WORDS
         return rules
 
-    def _find_others(self, batch: Batch, gaps: Array, found: Found) -> None:
-        other = Readings(batch.words, batch.slots, batch.kinds, batch.gaps, batch.lexicon)
-        readings = list(other.all(batch.slot_array, gaps))
-        if not readings:
-            return
-        items = [item for reading in readings for item in reading]
-        table = np.array(items, dtype=np.int64)
-        segments = np.repeat(np.arange(len(readings)), [len(reading) for reading in readings])
-        first, count, rows = self._lookup(table[:, 0], segments, batch.lexicon)
-        guesses = batch.lexicon.guesses
-        for start, number, row in zip(first.tolist(), count.tolist(), rows.tolist(), strict=True):
+    def _add_others(
+        self,
+        batch: Batch,
+        items: Sequence[Item],
+        segments: Sequence[int],
+        windows: Iterable[tuple[int, int, int, bool]],
+        found: Found,
+    ) -> None:
+        for start, number, row, is_guess in windows:
             window = items[start : start + number]
-            if number == 1 and batch.lexicon.doubtful[window[0][0]]:
-                continue
             ordered = sorted(window, key=lambda item: item[1])
             verb = verb_of([low for _, low, _ in ordered], batch.words)
             if verb:
@@ -255,11 +272,7 @@ class Windows:
                 continue  # "tuberculosis, and no other [disease]"
             if is_spliced and not verb and not _is_ended(items, start + number, segments, batch):
                 continue
-            if (
-                not is_spliced
-                and all(low == high for _, low, high in window)
-                and not guesses[[slot for slot, _, _ in window]].any()
-            ):
+            if not (is_spliced or is_guess or any(low < high for _, low, high in window)):
                 continue  # the text itself reads so
             begins = ordered[verb if verb and is_listed(ordered[verb][1], batch.words) else 0][1]
             found.starts.append(int(batch.starts[begins]))
@@ -267,7 +280,7 @@ class Windows:
             found.texts.append(words)
             found.rows.append(row)
             found.rules.append(UNDECIDED)
-            found.guessed.append(bool(guesses[[slot for slot, _, _ in window]].any()))
+            found.guessed.append(is_guess)
             found.spliced.append(is_spliced)
 
     def _lookup(self, slots: Array, segments: Array, lexicon: Lexicon) -> tuple[Array, Array, Array]:
@@ -290,20 +303,20 @@ class Windows:
         self, low: int, high: int, sums: Array, longest: Array, segments: Array
     ) -> tuple[Array, Array, Array]:
         width = int(longest[low:high].max(initial=0))
-        own = np.flatnonzero(longest[low:high]) + low
+        own = longest[low:high].nonzero()[0] + low
         grid = own[:, None] + _STEPS[:width]
         inside = grid < len(longest)
         np.minimum(grid, len(longest) - 1, out=grid)
         fits = np.minimum.accumulate(longest[grid], axis=1) > _STEPS[:width]
         fits &= inside
         fits &= segments[grid] == segments[own][:, None]
-        place, count = np.nonzero(fits)
+        place, count = fits.nonzero()
         first = own[place]
         count += 1
         keys = sums[first + count] - sums[first]
         tops = keys >> self._shift
         bits = self._filter[(tops >> np.uint64(3)).astype(np.int64)] >> (tops & np.uint64(7)).astype(np.uint8)
-        passed = np.flatnonzero(bits & np.uint8(1))
+        passed = (bits & np.uint8(1)).nonzero()[0]
         keys = keys[passed]
         rows = places_of(self._keys, keys)
         hits = self._keys[np.minimum(rows, len(self._keys) - 1)] == keys
@@ -324,6 +337,29 @@ class Windows:
             found.append((first, count, rows + step))
         first, count, rows = (np.concatenate(arrays) for arrays in zip(*found, strict=True))
         return first, count, rows
+
+
+def _are_others(items: Array, first: Array, count: Array, batch: Batch) -> tuple[Array, Array]:
+    """Whether a word of each window is a guess, and whether a window reads as the text itself does not.
+
+    A window does so by a joined word, a guess, its order, or content words left out. A guess that needs words
+    beside it is none alone.
+    """
+    slots, lows, highs = items.T
+    lexicon, last = batch.lexicon, first + count - 1
+    content = _sums(batch.kind_array == CONTENT)
+    is_step = (lows[1:] <= highs[:-1]) | (content[lows[1:]] > content[highs[:-1] + 1])
+    steps, joined, guesses = _sums(is_step), _sums(lows < highs), _sums(lexicon.guesses[slots])
+    guessed = guesses[last + 1] > guesses[first]
+    is_other = guessed | (joined[last + 1] > joined[first]) | (steps[last] > steps[first])
+    return guessed, is_other & ~((count == 1) & lexicon.doubtful[slots[first]])
+
+
+def _sums(values: Array) -> Array:
+    """Sums of the values before each place, and of all."""
+    sums = np.zeros(len(values) + 1, dtype=np.int64)
+    values.cumsum(out=sums[1:])
+    return sums
 
 
 def _is_of_another(ordered: Sequence[Item], verb: int, left_out: int, batch: Batch) -> bool:
@@ -355,7 +391,7 @@ def _is_of_another(ordered: Sequence[Item], verb: int, left_out: int, batch: Bat
     )
 
 
-def _is_ended(items: Sequence[Item], after: int, segments: Array, batch: Batch) -> bool:
+def _is_ended(items: Sequence[Item], after: int, segments: Sequence[int], batch: Batch) -> bool:
     """Whether a window with words left out stops where its phrase does ("facial cleft and broad [nose]")."""
     last = items[after - 1][2]
     if ADJECTIVE.search(batch.words[last].lower()) and _is_followed(last, batch):
