@@ -23,7 +23,7 @@ def plant_fewer(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(auditing, "_plant_all", plant_fewer_there)
 
 
-def plant_fewer_there(*given: object) -> tuple[CanaryResult, ...]:
+def plant_fewer_there(*given: object) -> list[tuple[CanaryResult, ...]]:
     """What `_plant_all` does, in a process that an audit started: nothing is patched there."""
     with pytest.MonkeyPatch.context() as patch:
         plant = auditing._plant_all
