@@ -20,12 +20,12 @@ def plant_fewer(patch: pytest.MonkeyPatch) -> None:
         return whole(rules[::12], context, run_rule)
 
     patch.setattr(defects, "run", run)
-    patch.setattr(auditing, "_plant", plant_fewer_there)
+    patch.setattr(auditing, "_plant_all", plant_fewer_there)
 
 
-def plant_fewer_there(*given: object) -> tuple[CanaryResult, ...]:
-    """What `_plant` does, in a process that an audit started: nothing is patched there."""
+def plant_fewer_there(*given: object) -> list[tuple[CanaryResult, ...]]:
+    """What `_plant_all` does, in a process that an audit started: nothing is patched there."""
     with pytest.MonkeyPatch.context() as patch:
-        plant = auditing._plant
+        plant = auditing._plant_all
         plant_fewer(patch)
         return plant(*given)  # type: ignore[arg-type]

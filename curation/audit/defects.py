@@ -29,8 +29,28 @@ _Made = TypeVar("_Made")
 _LONGEST_NOTE = 300
 _AT_ONCE = MAX_EXAMPLES - 10
 """Fewer than a rule quotes."""
+_WORK_OF_FILES = 6
 _NOTHING, _INVENTED = "nothing there it could be planted in", "planted in invented rows: "
 _DID_NOT_LOOK = frozenset({"not_run", "not_covered", "not_asked", "not_applicable"})
+
+
+def shared_out(rules: Sequence[Rule], count: int) -> list[frozenset[str]]:
+    """Ids of the rules in shares of about the same work, for as many processes.
+
+    Those that damage files come together: what is damaged is written once in each process.
+    """
+    work = {rule.id: sum(_work(proof) for proof in rule.defects) for rule in rules}
+    total, done = sum(work.values()), 0
+    shares: list[set[str]] = [set() for _ in range(count)]
+    for rule in sorted(rules, key=lambda rule: not any(isinstance(one, FileDefect) for one in rule.defects)):
+        shares[done * count // total].add(rule.id)
+        done += work[rule.id]
+    return [frozenset(share) for share in shares if share]
+
+
+def _work(proof: Proof) -> int:
+    """About what it takes to plant and find a defect, by measurement; one in tables is 1."""
+    return _WORK_OF_FILES if isinstance(proof, FileDefect) else 1
 
 
 def run(rules: Sequence[Rule], context: Context, run_rule: RunRule) -> tuple[CanaryResult, ...]:

@@ -225,15 +225,16 @@ def plant_defects(
     against: Sequence[Dataset] = (),
     scratch: Path | None = None,
     shared: dict[tuple[str, ...], Any] | None = None,
+    rules: Sequence[Rule] = RULES,
 ) -> tuple[CanaryResult, ...]:
-    """Plant every defect of every rule into copies of a dataset's rows; can run beside the rest of an audit.
+    """Plant every defect of some rules into copies of a dataset's rows; can run beside the rest of an audit.
 
     Args and result are those of `audit`.
     """
     with _scratch(scratch) as folder:
         held = {} if shared is None else shared
         given = Context(subject, query, folder, SerialExecutor(), siblings, against, held)
-        return defects.run(RULES, given, run_rule)
+        return defects.run(rules, given, run_rule)
 
 
 @dataclasses.dataclass

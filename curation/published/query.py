@@ -88,8 +88,10 @@ class Database(QueryRunner, Protocol):
 
 def fetch(query: QueryRunner, text: str, views: Views) -> list[Row]:
     """All rows of a small result as plain dicts. Not for bulk: aggregates and findings only."""
-    if isinstance(query, Sandbox):
-        return query.fetch(text, views)
+    own = getattr(query, "fetch", None)
+    if own is not None:  # without Arrow, which takes half of the time of a small question
+        rows: list[Row] = own(text, views)
+        return rows
     return [row for batch in query(text, views) for row in batch.to_pylist()]
 
 

@@ -20,6 +20,7 @@ def ground(workspace: str | None = None, grounding: Grounding | None = None) -> 
     chosen = Choices(grounding=wanted)
     summaries = []
     with write_session(workspace, flow="ground") as session, hired(session) as pool:
+        jobs_of(session, steps("ground")[0], chosen)  # what is lacking is said before an index is built
         index_in_use(session.workspace, wanted.backend, session.reporter)
         for step in steps("ground"):
             jobs = jobs_of(session, step, chosen)

@@ -13,6 +13,7 @@ from pathlib import Path
 import duckdb  # used by its own name: another name for its classes here keeps it from ending cleanly
 import pyarrow as pa
 
+from curation.published.query import Row
 from flows.engine.database import ROW_GROUP, add_view, connect, literal, sql_failed
 from flows.engine.interrupts import end_with_signals
 from flows.engine.sandbox import TableSandbox
@@ -44,6 +45,11 @@ class Connection:
         """Run one SELECT, with views of its own."""
         yield from self._asked().answer(text, views)
 
+    def fetch(self, text: str, views: Mapping[str, Sequence[Path]]) -> list[Row]:
+        """All rows of one SELECT with a small result."""
+        with self._asked().shown(text, views) as cursor:
+            return cursor.fetch(text)
+
     def sandbox(self) -> TableSandbox:
         """Small tables in memory that may be damaged."""
         return TableSandbox(self._memory_limit, self._within)
@@ -67,13 +73,19 @@ class _Asked:
 
     def answer(self, text: str, views: Mapping[str, Sequence[Path]]) -> Iterator[pa.RecordBatch]:
         """Rows of one SELECT."""
+        with self.shown(text, views) as cursor:
+            yield from cursor.rows(text)
+
+    @contextlib.contextmanager
+    def shown(self, text: str, views: Mapping[str, Sequence[Path]]) -> Iterator[_Cursor]:
+        """A cursor that sees the views of one SELECT."""
         asked = text.lower()  # a view reads its files' footers; few are asked for
         wanted = {name: files for name, files in views.items() if not files or name.lower() in asked}
         with self.lock:
             tables = {name: self.held.table(files) for name, files in wanted.items()}
         with self._cursor() as cursor:
             cursor.show(wanted, tables, asked)
-            yield from cursor.rows(text)
+            yield cursor
 
     @contextlib.contextmanager
     def _cursor(self) -> Iterator[_Cursor]:
@@ -113,6 +125,15 @@ class _Cursor:
         """Run one SELECT."""
         try:
             yield from self.connection.sql(text).to_arrow_reader(ROW_GROUP)
+        except duckdb.Error as error:
+            raise sql_failed(error) from error
+
+    def fetch(self, text: str) -> list[Row]:
+        """Run one SELECT; all rows at once."""
+        try:
+            self.connection.execute(text)
+            names = [column[0] for column in self.connection.description or ()]
+            return [dict(zip(names, row, strict=True)) for row in self.connection.fetchall()]
         except duckdb.Error as error:
             raise sql_failed(error) from error
 

@@ -7,7 +7,7 @@ import contextlib
 import os
 import tempfile
 from collections import Counter
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from importlib.metadata import version
@@ -17,7 +17,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from curation.audit import RULES, SEPARATE, plant_defects, render_page, run_rule, stepped
+from curation.audit import RULES, SEPARATE, plant_defects, render_page, run_rule, shared_out, stepped
 from curation.audit.dataset import Dataset
 from curation.audit.executor import SerialExecutor
 from curation.audit.layouts import RECIPES, open_by_recipe, open_dataset, recipe_of, write_hash_list
@@ -41,8 +41,8 @@ LARGE_BYTES = 500_000_000
 SEPARATE_MEMORY = "500MB"
 """Of the database of each process beside this one, and the least of the one here."""
 PAGE = "audit.html"
-_SHARED_HERE: dict[tuple[str, ...], Any] = {}
-"""`Context.shared` of a process that plants defects for the audits of one command."""
+_MOST_SHARES = 4
+"""Processes that share the rules whose defects are planted: each makes the copies of every task anew."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +53,28 @@ class Audited:
     page: str
     page_apart: str = ""
     """The page without links to those of the sibling tasks, if it was asked for: it may lie anywhere."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Opened:
+    """The datasets of one audit, and a folder of its own."""
+
+    subject: Dataset
+    siblings: tuple[Dataset, ...]
+    against: tuple[Dataset, ...]
+    scratch: Path
+
+    @property
+    def datasets(self) -> list[Dataset]:
+        return [self.subject, *self.siblings, *self.against]
+
+    @property
+    def folders(self) -> list[Path]:
+        """Where the files of an audit lie; nothing else is read, whatever a foreign release holds.
+
+        Of other layouts, tables were made beside the scratch folder.
+        """
+        return sorted({self.scratch.parent, *(home(dataset.directory) for dataset in self.datasets)})
 
 
 @contextlib.contextmanager
@@ -87,7 +109,7 @@ def auditor(
             into = scratch / f"against-{number}"
             into.mkdir()
             others.append(open_dataset(Path(name), into, "against"))
-        yield Auditor(tuple(others), memory_limit, pool, scratch, reporter or SilentReporter(), {})
+        yield Auditor(tuple(others), memory_limit, pool, workers, scratch, reporter or SilentReporter(), {})
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +119,7 @@ class Auditor:
     against: tuple[Dataset, ...]
     memory_limit: str
     pool: concurrent.futures.Executor | None
+    workers: int
     scratch: Path
     reporter: Reporter
     shared: dict[tuple[str, ...], Any]
@@ -111,60 +134,80 @@ class Auditor:
                 the task folders beside this one.
             apart: whether to make the page for another place, too.
         """
-        return _ended(self._steps(directory, given, apart))
+        with self._opened(directory, given) as opened:
+            return _ended(self._steps(opened, apart))
 
     def audit_all(
         self, directories: Sequence[Path], *, apart: bool = False
     ) -> Iterator[tuple[Path, Audited]]:
         """Audit several directories, each as `audit` does.
 
-        With other processes, all first parts come before the second ones: while defects of one task are
-        planted and its pictures compared elsewhere, this process reads the texts of the next.
+        With other processes, all first parts come before the second ones: while defects are planted and
+        pictures compared elsewhere, this process reads the texts of one task after the other.
         """
         with contextlib.ExitStack() as opened:
+            looked_at = [opened.enter_context(self._opened(path, directories)) for path in directories]
+            if self.pool is None:
+                for directory, audited in zip(directories, looked_at, strict=True):
+                    yield directory, _ended(self._steps(audited, apart))
+                return
+            planting = self._planting(looked_at) if len(directories) > 1 else [None] * len(directories)
             begun = []
-            for directory in directories:
-                steps = self._steps(directory, directories, apart)
+            for directory, audited, planted in zip(directories, looked_at, planting, strict=True):
+                steps = self._steps(audited, apart, planted)
                 opened.callback(steps.close)
-                if self.pool is None:
-                    yield directory, _ended(steps)
-                else:
-                    next(steps)
-                    begun.append((directory, steps))
+                next(steps)
+                begun.append((directory, steps))
             for directory, steps in begun:
                 yield directory, _ended(steps)
 
-    def _steps(self, directory: Path, given: Sequence[Path], apart: bool) -> Generator[None, None, Audited]:
+    @contextlib.contextmanager
+    def _opened(self, directory: Path, given: Sequence[Path]) -> Iterator[_Opened]:
         with tempfile.TemporaryDirectory(dir=self.scratch) as folder:
             subject = open_dataset(directory, Path(folder), "audited")
             beside = _siblings(subject, directory, given)
-            siblings = [open_dataset(path, Path(folder), "sibling") for path in beside]
-            pool = self.pool if _is_large([subject, *siblings, *self.against]) else None
-            begun: dict[str, Any] = {}
-            others = (siblings, self.against, Path(folder))
-            if self.pool is not None and (pool is not None or len(given) > 1):
-                begun["planted"] = self.pool.submit(_plant, subject, *others).result
-            if pool is not None:  # before the pictures, of which there are many
-                begun["separate"] = {
-                    rule.id: pool.submit(_run_rule, rule.id, subject, *others).result for rule in SEPARATE
-                }
-                begin(subject, siblings, pool, self.shared)
-            with self.reporter.stage(f"audit {subject.task}", len(RULES) + 1, "rules") as steps:
-                report = yield from stepped(
-                    subject,
-                    query(self.memory_limit, _folders(subject, *others)),
-                    siblings=siblings,
-                    against=self.against,
-                    pool=pool,
-                    scratch=Path(folder),
-                    shared=self.shared,
-                    progress=lambda rule: steps.advance(1, rule),
-                    **begun,
-                )
-            page = partial(
-                render_page, report, subject.directory, datasets=[subject, *siblings, *self.against]
+            siblings = tuple(open_dataset(path, Path(folder), "sibling") for path in beside)
+            yield _Opened(subject, siblings, self.against, Path(folder))
+
+    def _planting(self, opened: Sequence[_Opened]) -> list[Callable[[], tuple[CanaryResult, ...]]]:
+        """What gives the defects of each audit, planted in other processes.
+
+        Each process takes some rules through all of them: what was planted in invented rows is the same for
+        all, and no two processes do it.
+        """
+        assert self.pool is not None
+        shares = shared_out(RULES, min(self.workers, _MOST_SHARES))
+        done = [self.pool.submit(_plant_all, opened, ids) for ids in shares]
+        return [partial(_gathered, done, place) for place in range(len(opened))]
+
+    def _steps(
+        self,
+        opened: _Opened,
+        apart: bool,
+        planted: Callable[[], tuple[CanaryResult, ...]] | None = None,
+    ) -> Generator[None, None, Audited]:
+        subject, datasets = opened.subject, opened.datasets
+        pool = self.pool if _is_large(datasets) else None
+        begun: dict[str, Any] = {"planted": planted}
+        if pool is not None:  # before the pictures, of which there are many
+            if planted is None:
+                begun["planted"] = self._planting([opened])[0]
+            begun["separate"] = {rule.id: pool.submit(_run_rule, rule.id, opened).result for rule in SEPARATE}
+            begin(subject, opened.siblings, pool, self.shared)
+        with self.reporter.stage(f"audit {subject.task}", len(RULES) + 1, "rules") as steps:
+            report = yield from stepped(
+                subject,
+                query(self.memory_limit, opened.folders),
+                siblings=opened.siblings,
+                against=self.against,
+                pool=pool,
+                scratch=opened.scratch,
+                shared=self.shared,
+                progress=lambda rule: steps.advance(1, rule),
+                **begun,
             )
-            return Audited(report, page(), page(links_siblings=False) if apart else "")
+        page = partial(render_page, report, subject.directory, datasets=datasets)
+        return Audited(report, page(), page(links_siblings=False) if apart else "")
 
 
 def _share_here(memory_limit: str, workers: int) -> str:
@@ -183,32 +226,43 @@ def _ended(steps: Generator[None, None, Audited]) -> Audited:
             return done
 
 
+def _plant_all(opened: Sequence[_Opened], ids: frozenset[str]) -> list[tuple[CanaryResult, ...]]:
+    """Defects of some rules in the copies of each audit, in another process."""
+    shared: dict[tuple[str, ...], Any] = {}
+    return [_plant(one, ids, shared) for one in opened]
+
+
 def _plant(
-    subject: Dataset, siblings: Sequence[Dataset], against: Sequence[Dataset], scratch: Path
+    opened: _Opened, ids: frozenset[str], shared: dict[tuple[str, ...], Any]
 ) -> tuple[CanaryResult, ...]:
-    """Defects, in another process, which keeps what the audits of its command share."""
-    asked = query(SEPARATE_MEMORY, _folders(subject, siblings, against, scratch))
     return plant_defects(
-        subject, asked, siblings=siblings, against=against, scratch=scratch, shared=_SHARED_HERE
+        opened.subject,
+        query(SEPARATE_MEMORY, opened.folders),
+        siblings=opened.siblings,
+        against=opened.against,
+        scratch=opened.scratch,
+        shared=shared,
+        rules=[rule for rule in RULES if rule.id in ids],
     )
 
 
-def _run_rule(
-    rule_id: str, subject: Dataset, siblings: Sequence[Dataset], against: Sequence[Dataset], scratch: Path
-) -> Any:
+def _gathered(
+    done: Sequence[concurrent.futures.Future[list[tuple[CanaryResult, ...]]]], place: int
+) -> tuple[CanaryResult, ...]:
+    """The defects of one audit, from all that share the rules, in their order."""
+    found = [item for share in done for item in share.result()[place]]
+    order = {rule.id: number for number, rule in enumerate(RULES)}
+    return tuple(sorted(found, key=lambda item: order[item.rule]))
+
+
+def _run_rule(rule_id: str, opened: _Opened) -> Any:
     """One rule, in another process."""
     rule = next(rule for rule in SEPARATE if rule.id == rule_id)
-    asked = query(SEPARATE_MEMORY, _folders(subject, siblings, against, scratch))
-    context = Context(subject, asked, scratch, SerialExecutor(), siblings, against)
+    asked = query(SEPARATE_MEMORY, opened.folders)
+    context = Context(
+        opened.subject, asked, opened.scratch, SerialExecutor(), opened.siblings, opened.against
+    )
     return run_rule(rule, context)
-
-
-def _folders(
-    subject: Dataset, siblings: Sequence[Dataset], against: Sequence[Dataset], scratch: Path
-) -> list[Path]:
-    """Where the files of an audit lie; nothing else is read, whatever a foreign release holds."""
-    datasets = (subject, *siblings, *against)  # of the others, tables were made beside this scratch folder
-    return sorted({scratch.parent, *(home(dataset.directory) for dataset in datasets)})
 
 
 def _is_large(datasets: Sequence[Dataset]) -> bool:

@@ -147,18 +147,21 @@ GOOD = b'"b","metadata/PMC1.1.json","2026","e"\n'
 @pytest.mark.parametrize(
     ("content", "reason"),
     [
-        (gzip.compress(GOOD * 5000)[:-40], "archive_invalid"),
-        (gzip.compress(GOOD)[:30] + b"\xff" * 40, "archive_invalid"),
-        (b"<html>busy</html>", "archive_invalid"),
-        (gzip.compress(GOOD + b'"b","metadata/PMC2.1.json"\n'), "archive_invalid"),
-        (gzip.compress(b""), "archive_invalid"),
-        (gzip.compress(b"\0" * 80_000_000), "archive_hostile"),
-        (gzip.compress(GOOD * 4_000_000, 9), "archive_hostile"),
+        (lambda: gzip.compress(GOOD * 5000)[:-40], "archive_invalid"),
+        (lambda: gzip.compress(GOOD)[:30] + b"\xff" * 40, "archive_invalid"),
+        (lambda: b"<html>busy</html>", "archive_invalid"),
+        (lambda: gzip.compress(GOOD + b'"b","metadata/PMC2.1.json"\n'), "archive_invalid"),
+        (lambda: gzip.compress(b""), "archive_invalid"),
+        (lambda: gzip.compress(b"\0" * 80_000_000), "archive_hostile"),
+        (lambda: gzip.compress(GOOD * 4_000_000, 9), "archive_hostile"),
     ],
     ids=["truncated", "corrupt", "html", "columns", "empty", "bomb", "bomb of rows"],
 )
-def test_unusable_files_are_refused(bucket: Bucket, make_site: MakeSite, content: bytes, reason: str) -> None:
-    _replace(bucket, content)
+def test_unusable_files_are_refused(
+    bucket: Bucket, make_site: MakeSite, content: Callable[[], bytes], reason: str
+) -> None:
+    """Bombs are made by the test, not by every process that only lists the tests."""
+    _replace(bucket, content())
     site = make_site()
     with pytest.raises(InputError, match="inventory cannot be used") as caught:
         newest(site.context)

@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from curation.audit import RULES, audit, copying, defects, invented
+from curation.audit import RULES, audit, copying, defects, invented, shared_out
 from curation.audit.dataset import Dataset, open_release
 from curation.audit.executor import SerialExecutor
 from curation.audit.report import run_rule
@@ -379,6 +379,47 @@ def test_another_layout_is_proven_too(known: Path, tmp_path: Path) -> None:
     notes = {(item.rule, item.canary): item.note for item in report.canaries}
     assert notes["short_texts", "a query of one word"] == ""
     assert notes["retracted", "a retracted article"].startswith("planted in invented rows")
+
+
+def test_a_damaged_folder_is_mended_whatever_was_done(tmp_path: Path) -> None:
+    sound, damaged = tmp_path / "sound", tmp_path / "damaged"
+    (sound / "corpus" / "deep").mkdir(parents=True)
+    (sound / "empty").mkdir()
+    names = ("README.md", "corpus/a", "corpus/deep/b", "gone", "linked", "folder", "file/c")
+    for name in names:
+        (sound / name).parent.mkdir(exist_ok=True)
+        (sound / name).write_text(name)
+    shutil.copytree(sound, damaged)
+    (damaged / "README.md").write_text("readme.MD")  # as long as before
+    shutil.rmtree(damaged / "corpus")
+    (damaged / "gone").unlink()
+    (damaged / "more" / "still").mkdir(parents=True)
+    (damaged / "more" / "x").write_text("")
+    for name, other in (("linked", "gone"), ("dangling", "nothing")):
+        (damaged / name).unlink(missing_ok=True)
+        (damaged / name).symlink_to(sound / other)
+    (damaged / "folder").unlink()
+    (damaged / "folder" / "of").mkdir(parents=True)
+    shutil.rmtree(damaged / "file")
+    (damaged / "file").write_text("no folder")
+    copying.mend(damaged, sound)
+    for root in (sound, damaged):
+        found = {path.relative_to(root).as_posix() for path in root.rglob("*")}
+        assert found == {*names, "corpus", "corpus/deep", "empty", "file"}
+        assert all((root / name).read_text() == name for name in names)
+    assert not any(path.is_symlink() for path in damaged.rglob("*"))
+
+
+@pytest.mark.parametrize("count", [1, 2, 4])
+def test_processes_share_the_rules_out(count: int) -> None:
+    """Each rule once, those that damage files together, and no share of twice the work."""
+    shares = shared_out(RULES, count)
+    assert sorted(rule for share in shares for rule in share) == sorted(rule.id for rule in RULES)
+    planted = {rule.id: len(rule.defects) for rule in RULES}
+    damaging = {rule.id for rule in RULES if any(isinstance(one, FileDefect) for one in rule.defects)}
+    work = [sum(planted[rule] + 5 * (rule in damaging) for rule in share) for share in shares]
+    assert len(shares) == count and damaging <= shares[0].union(*shares[: count // 2])
+    assert max(work) < 2 * sum(work) / count
 
 
 SCRIPT = """

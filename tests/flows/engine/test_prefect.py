@@ -134,6 +134,7 @@ def test_a_running_server_sees_flow_runs_and_failures(server: dict[str, str], tm
     failed = medqrels(server, "ground", "--workspace", str(early.root))
     assert failed.returncode == 3
     assert "next: medqrels extract" in failed.stderr
+    assert not (early.root / "vocabulary").exists(), "an index takes 20 seconds"
     assert "Traceback" not in failed.stderr
     runs = ask(server["PREFECT_API_URL"] + "/flow_runs/filter", {"sort": "START_TIME_ASC"})
     flows = {flow["id"]: flow["name"] for flow in ask(server["PREFECT_API_URL"] + "/flows/filter", {})}
