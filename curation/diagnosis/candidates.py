@@ -28,7 +28,7 @@ from curation.diagnosis.reading import (
     roles_in_title,
     without,
 )
-from curation.diagnosis.story import FINAL, Sentence, Story
+from curation.diagnosis.story import FINAL, MAX_READ, Sentence, Story
 from curation.diagnosis.topic import NAMES, Topic, is_disease, names_disease
 from schemas.case import Case
 from schemas.concept import Mention
@@ -43,8 +43,6 @@ _FIRM = frozenset({*(cue.name for cue in EXPLICIT), *STRONG})
 """Rules of statements that say outright what the patient has."""
 _EXPLICIT = frozenset(cue.name for cue in EXPLICIT)
 _MAX_ACRONYM = 5
-_MAX_READ = 3000
-"""Characters of a title or sentence that are read; bounds the work on a sentence without end."""
 _SHORT = re.compile(r"\b[A-Z]{3,6}\b")
 _WORD = re.compile(r"[^\W\d_]+")
 _Read = tuple[Mention, tuple[int, int], Role]
@@ -198,7 +196,7 @@ class Reading:
 
     def read_statement(self, statement: Statement) -> None:
         """Note what a sentence states, and where."""
-        text = statement.text[:_MAX_READ]
+        text = statement.text[:MAX_READ]
         sentence = Sentence(statement.passage_id, statement.start, text)
         mentions = self._with_short_forms(sentence, self._named(sentence))
         is_name = statement.rule == FINAL and phrases.STATED.search(text) is None
@@ -211,7 +209,7 @@ class Reading:
         for mention, role in read:
             candidate = self._note(mention, "statement", statement.rule)
             candidate.is_main |= role == "main" and statement.rule in _FIRM
-            candidate.is_final |= statement.rule == FINAL
+            candidate.is_final |= role == "main" and statement.rule == FINAL
             if where is not None:
                 candidate.stated = max(where, candidate.stated or 0.0)
         if statement.rule in _EXPLICIT and not read and is_disease(text):
@@ -254,7 +252,7 @@ class Reading:
                     yield from outside.statements(text_id, text)
 
     def _read_title(self, statement: Statement) -> None:
-        text = statement.text[:_MAX_READ]
+        text = statement.text[:MAX_READ]
         sentence = Sentence(self.texts.title_id, statement.start, text)
         mentions = [
             mention

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from curation.diagnosis import sentences as said
-from curation.diagnosis.story import Story
+from curation.diagnosis.story import MAX_READ, Story
 from curation.diagnosis.topic import (
     NAMES,
     Topic,
@@ -95,11 +95,11 @@ def rest_of(
     """
     abstracts = [abstract.text for abstract in article.abstracts]
     return Rest(
-        title=title,
+        title=title[:MAX_READ],
         keywords=keywords,
         abstract=[text[a:b] for text in abstracts for a, b in sentence_spans(text)],
         discussion=[
-            text[a:b]
+            text[a : min(b, a + MAX_READ)]
             for name, text in passages
             for a, b in sentence_spans(text)
             if not any(start <= a < end for start, end in told.get(name, ()))

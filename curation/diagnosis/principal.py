@@ -140,7 +140,7 @@ def _decided(case: Case, told: Ranked, concepts: Concepts) -> PrincipalDiagnosis
     chosen = _narrowed(found[best], found, chances, concepts)
     confidence = round(_with_wider(chosen, chances, concepts), 2)
     if confidence < score.enough() or not chosen.places:
-        if told.is_outdone(best) or chances[score.NONE] > chances[chosen.concept]:
+        if not chosen.places or told.is_outdone(best) or chances[score.NONE] > chances[chosen.concept]:
             return _open(case, "not_in_vocabulary" if is_unmatched else "unsure", [chosen])
         alike = [item for item in found.values() if chances[item.concept] >= RIVAL * chances[chosen.concept]]
         return _open(case, "ambiguous" if len(alike) > 1 else "unsure", alike)

@@ -11,9 +11,12 @@ from curation.extract.sentences import sentence_spans
 from schemas.case import Case
 from schemas.diagnosis import Statement
 
+MAX_READ = 3000
+"""Characters of a title or sentence that are read; bounds the work on a sentence without end."""
 FINAL = "final diagnosis"
 """Rule of what stands under a title like that."""
-_STATING = frozenset({"final", "explicit", "confirmed", "pathology", "strong", "strong untitled", "weak"})
+_OUTRIGHT = frozenset({"final", "explicit", "confirmed"})
+_STATING = _OUTRIGHT | {"pathology", "strong", "strong untitled", "weak"}
 _NOT_OURS = frozenset({"elsewhere", "history"})
 
 
@@ -42,8 +45,8 @@ class Story:
 
     @property
     def texts(self) -> list[str]:
-        """What the sentences say."""
-        return [sentence.text for sentence in self.sentences]
+        """What is read of the sentences."""
+        return [sentence.text[:MAX_READ] for sentence in self.sentences]
 
     def stating(self) -> Iterator[Statement]:
         """The sentences that state some disease of this patient, in order."""
@@ -55,7 +58,10 @@ class Story:
                 yield statement(self.sentences[at], FINAL if at == first else rule)
 
     def _names(self, at: int) -> bool:
-        return is_disease(said.affirmed(self.sentences[at].text))
+        """Whether a sentence affirms some disease; so does one that confirms what was suspected."""
+        text = self.sentences[at].text[:MAX_READ]
+        is_outright = not self.read[at][0].isdisjoint(_OUTRIGHT)
+        return is_disease(text if is_outright else said.affirmed(text))
 
 
 def statement(sentence: Sentence, rule: str) -> Statement:
@@ -88,7 +94,7 @@ def story_of(case: Case, passages: Mapping[str, str], headed: Collection[str] = 
                 first = max(start, min(span.start for span in inside))
                 last = min(end, max(span.end for span in inside))
                 told.append(Sentence(name, first, text[first:last]))
-    read = said.features([sentence.text for sentence in told], NO_TOPIC)
+    read = said.features([sentence.text[:MAX_READ] for sentence in told], NO_TOPIC)
     return Story(
         sentences=tuple(told),
         headed=tuple(sentence.text_id in headed for sentence in told),

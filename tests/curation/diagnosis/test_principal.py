@@ -120,7 +120,7 @@ def test_what_was_suspected_and_then_confirmed_counts() -> None:
     told = (
         (
             "He came.",
-            "The suspected diagnosis of [sporotrichosis|MONDO:sporotrichosis] was confirmed by culture.",
+            "The diagnosis of [sporotrichosis|MONDO:sporotrichosis], long suspected, was confirmed.",
         ),
     )
     assert answer(cases=told).concept == "MONDO:sporotrichosis"
