@@ -1,18 +1,17 @@
 """Diseases that a report names in words, whether or not the vocabulary knows them, and what speaks for each.
 
 A title may name a mere symptom or the first error. The title's disease, those of the keywords, those the
-report says it presents and those stated in the case are told apart by how the case states each, where it
-first does, and how much is said of it outside the case.
+report says it presents and those stated in the case are told apart by how and where the case states each.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from curation.diagnosis import sentences as said
-from curation.diagnosis.story import MAX_READ, Story
+from curation.diagnosis.story import Story
 from curation.diagnosis.topic import (
     NAMES,
     Topic,
@@ -23,24 +22,18 @@ from curation.diagnosis.topic import (
     unquoted,
     without_looks,
 )
-from curation.extract.sentences import sentence_spans
-from schemas.article import Article
 
 EVIDENCE = (
     "title's",
     "title",
-    "abstract",
-    "discussed",
     "stated",
     "last stated",
     "first named",
-    "often",
     "strong",
     "superseded",
     "elsewhere",
 )
 """What speaks for a disease that is named in words."""
-Places = Mapping[str, Sequence[tuple[int, int]]]
 _ENDS = re.compile(
     r"[.;:(\[]|,(?= (?:and|which|with|but|who|for|so))|\b(?:was|were|is|are|based|after|treated|presenting"
     r"|following|by|without|at the|on the|given|who|that|which|because|as well as"
@@ -57,55 +50,21 @@ _ACRONYM = re.compile(r"\b[A-Z]{3,}\b")
 _WORTH = {"final": 3.0, "explicit": 2.0, "confirmed": 2.0, "pathology": 1.5}
 """How plainly a sentence states, the plainest first; any other cue counts 1."""
 _LESS = {"elsewhere": 1.5, "history": 1.5, "superseded": 1.5, "early": 0.5}
-_MOST, _OFTEN, _HALF = 3.0, 4, 0.5
-"""What counts as one: of the worth of a statement, of sentences, of the share of an abstract."""
+_MOST = 3.0
+"""The worth of the plainest statement."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rest:
-    """What is read of a report beside a case: its title, keywords, and sentences outside all its cases."""
+    """What is read of a report beside a case: title, keywords, and its text for what it says it presents."""
 
     title: str = ""
     keywords: Sequence[str] = ()
-    abstract: Sequence[str] = ()
-    discussion: Sequence[str] = ()
     text: str = ""
-    """Abstracts and running text as a whole, for acronyms and what is said to be presented."""
 
     def topic_of(self, phrase: str = "") -> Topic:
         """The topic of a phrase, of the title without one, with the acronyms the report declares for it."""
         return topic_of(phrase or self.title, self.text)
-
-
-def rest_of(
-    title: str,
-    keywords: Sequence[str],
-    article: Article,
-    passages: Iterable[tuple[str, str]],
-    told: Places,
-) -> Rest:
-    """What is read of a report beside its cases.
-
-    Args:
-        title: of the report; '' if it does not say what its cases are about.
-        keywords: of the report.
-        article: the report, for its abstracts and running text.
-        passages: id and text of those about its subject.
-        told: spans of the cases by passage.
-    """
-    abstracts = [abstract.text for abstract in article.abstracts]
-    return Rest(
-        title=title[:MAX_READ],
-        keywords=keywords,
-        abstract=[text[a:b] for text in abstracts for a, b in sentence_spans(text)],
-        discussion=[
-            text[a : min(b, a + MAX_READ)]
-            for name, text in passages
-            for a, b in sentence_spans(text)
-            if not any(start <= a < end for start, end in told.get(name, ()))
-        ],
-        text=" ".join([*abstracts, *(item.text for item in article.passages)]),
-    )
 
 
 @dataclass(slots=True)
@@ -140,14 +99,17 @@ def named_in(story: Story, rest: Rest) -> Iterator[Named]:
         if topic.is_known or topic.acronyms or (not phrase and len(topic.stems) > 1):
             made.setdefault((topic.diseases, topic.kinds, topic.stems), Named(phrase, topic))
     for item in made.values():
-        item.evidence["title's"] = float(not item.phrase)
-        item.evidence |= _spoken(item.topic, rest, title)
-        item.evidence |= _stated(item.topic, read, objects, affirmed)
-    told = [item for item in made.values() if item.evidence["often"] or item.evidence["stated"]]
-    most = max((item.evidence["discussed"] for item in told), default=0.0)
-    for item in told:
-        item.evidence["discussed"] /= most or 1.0
-        yield item
+        stating = [
+            at
+            for at, pairs in enumerate(objects)
+            if any(item.topic.agreement(words) == NAMES for _, words in pairs)
+        ]
+        naming = [at for at, text in enumerate(affirmed) if item.topic.agreement(text) == NAMES]
+        if stating or naming or (not item.phrase and item.topic.is_known):
+            item.evidence["title's"] = float(not item.phrase)
+            item.evidence["title"] = float(item.topic.agreement(title) == NAMES)
+            item.evidence |= _told([read[at] for at in stating], stating, naming, max(len(read), 1))
+            yield item
 
 
 def _phrases(
@@ -167,37 +129,22 @@ def _phrases(
             yield words, words
 
 
-def _spoken(topic: Topic, rest: Rest, title: str) -> dict[str, float]:
-    """How the report speaks of a disease outside the case."""
-    return {
-        "title": float(topic.agreement(title) == NAMES),
-        "abstract": min(_share(topic, rest.abstract), _HALF) / _HALF,
-        "discussed": _share(topic, rest.discussion),
-    }
-
-
-def _share(topic: Topic, sentences: Sequence[str]) -> float:
-    return sum(topic.agreement(item) == NAMES for item in sentences) / max(len(sentences), 1)
-
-
-def _stated(
-    topic: Topic,
-    read: Sequence[frozenset[str]],
-    objects: Sequence[Sequence[tuple[str, str]]],
-    affirmed: Sequence[str],
+def _told(
+    read: Sequence[frozenset[str]], stating: Sequence[int], naming: Sequence[int], count: int
 ) -> dict[str, float]:
-    """How a case states a disease, and where it names it."""
-    stating = [
-        at for at, pairs in enumerate(objects) if any(topic.agreement(named) == NAMES for _, named in pairs)
-    ]
-    named = [at for at, text in enumerate(affirmed) if topic.agreement(text) == NAMES]
-    found = set[str]().union(*(read[at] for at in stating))
-    count = max(len(affirmed), 1)
+    """How a case of so many sentences states a disease, and where it names it.
+
+    Args:
+        read: features of the sentences that state it.
+        stating: which sentences these are.
+        naming: which sentences name it.
+        count: of all sentences.
+    """
+    found = frozenset[str]().union(*read)
     return {
-        "stated": max((_worth(read[at]) for at in stating), default=0.0) / _MOST,
+        "stated": max(map(_worth, read), default=0.0) / _MOST,
         "last stated": stating[-1] / count if stating else 0.0,
-        "first named": named[0] / count if named else 1.0,
-        "often": min(len(named), _OFTEN) / _OFTEN,
+        "first named": naming[0] / count if naming else 1.0,
         "strong": float(not found.isdisjoint(("strong", "strong untitled"))),
         "superseded": float("superseded" in found),
         "elsewhere": float(not found.isdisjoint(("elsewhere", "history"))),

@@ -37,7 +37,6 @@ class Ranked:
         named: diseases named in words.
         same: those of them that each concept is.
         features: of every candidate.
-        none: features of the answer that it is none of them.
         weights: of the features.
     """
 
@@ -45,7 +44,6 @@ class Ranked:
     named: Sequence[Named]
     same: Mapping[str, Sequence[int]]
     features: Mapping[Key, score.Features]
-    none: score.Features
     weights: Mapping[str, float] = field(default_factory=score.weights)
 
     @property
@@ -61,7 +59,7 @@ class Ranked:
     @functools.cached_property
     def chances(self) -> Mapping[Key, float]:
         """The chance of every candidate, and of none."""
-        return score.chances(self.features, self.none, self.weights)
+        return score.chances(self.features, self.weights)
 
     def best(self, keys: Iterable[K]) -> K | Literal[""]:
         """The likeliest of some candidates, by name or place of equal ones; NONE of no candidates."""
@@ -107,7 +105,6 @@ def ranked(case: Case, story: Story, texts: Texts, concepts: Concepts) -> Ranked
         named=named,
         same=same,
         features=score.with_words(score.features(found, concepts), named, same),
-        none=score.of_none(reading.is_unmatched, reading.is_titled_unmatched),
     )
 
 
@@ -140,7 +137,8 @@ def _decided(case: Case, told: Ranked, concepts: Concepts) -> PrincipalDiagnosis
     chosen = _narrowed(found[best], found, chances, concepts)
     confidence = round(_with_wider(chosen, chances, concepts), 2)
     if confidence < score.enough() or not chosen.places:
-        if not chosen.places or told.is_outdone(best) or chances[score.NONE] > chances[chosen.concept]:
+        is_beaten = told.is_outdone(best) or chances[score.NONE] > chances[chosen.concept]
+        if not chosen.places or is_beaten or told.reading.is_titled_unmatched:
             return _open(case, "not_in_vocabulary" if is_unmatched else "unsure", [chosen])
         alike = [item for item in found.values() if chances[item.concept] >= RIVAL * chances[chosen.concept]]
         return _open(case, "ambiguous" if len(alike) > 1 else "unsure", alike)

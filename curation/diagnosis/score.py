@@ -23,6 +23,8 @@ Features = dict[str, float]
 Key = str | int
 """A candidate: a CURIE, or the place of a disease among those named in words; '' is none of them."""
 NONE = ""
+OF_NONE: Features = {"none": 1.0}
+"""Features of the answer that no candidate is the diagnosis."""
 _AFTER = 0.02
 """Part of a story by which one statement comes after another."""
 
@@ -122,7 +124,7 @@ def with_words(
     for concept, read in made.items():
         evidence = [named[at].evidence for at in same[concept]]
         most = {_worded(name): max(one[name] for one in evidence) for name in evidence[0]} if evidence else {}
-        told[concept] = {**read, **({"worded": 1.0} if evidence else {}), **most}
+        told[concept] = {**read, **most}
     alone = set(range(len(named))).difference(*same.values())
     for at in sorted(alone):
         told[at] = {"words alone": 1.0, **{_worded(key): value for key, value in named[at].evidence.items()}}
@@ -138,30 +140,16 @@ def of_words(item: Named, weights: Mapping[str, float]) -> float:
     return math.fsum(weights[_worded(name)] * value for name, value in item.evidence.items())
 
 
-def of_none(is_unmatched: bool, is_titled_unmatched: bool) -> Features:
-    """Features of the answer that no candidate is the diagnosis.
-
-    Args:
-        is_unmatched: a statement names it in words that are no concept.
-        is_titled_unmatched: so does the title.
-    """
-    return {
-        "none": 1.0,
-        "none: stated in other words": float(is_unmatched),
-        "none: titled in other words": float(is_titled_unmatched),
-    }
-
-
 def weights() -> Mapping[str, float]:
     """The weight of every feature."""
     return _scale()[0]
 
 
-def chances(made: Mapping[Key, Features], none: Features, weights: Mapping[str, float]) -> dict[Key, float]:
+def chances(made: Mapping[Key, Features], weights: Mapping[str, float]) -> dict[Key, float]:
     """The chance of every candidate, and of :data:`NONE` of them."""
     scores: dict[Key, float] = {
         key: math.fsum(weights[name] * value for name, value in read.items())
-        for key, read in (*made.items(), (NONE, none))
+        for key, read in (*made.items(), (NONE, OF_NONE))
     }
     most = max(scores.values())
     parts = {key: math.exp(score - most) for key, score in scores.items()}

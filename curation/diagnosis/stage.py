@@ -15,10 +15,10 @@ from curation.cases import report
 from curation.cases.headings import is_final_diagnosis
 from curation.diagnosis.candidates import Texts
 from curation.diagnosis.concepts import FAMILY, Concepts, build
-from curation.diagnosis.named import rest_of
+from curation.diagnosis.named import Rest
 from curation.diagnosis.principal import principal
 from curation.diagnosis.statements import in_title
-from curation.diagnosis.story import Sentence
+from curation.diagnosis.story import MAX_READ, Sentence
 from curation.extract.sentences import sentence_spans
 from schemas.article import Article
 from schemas.case import Case
@@ -84,9 +84,6 @@ def read_from(
     mentions: Iterable[Mention],
 ) -> Texts:
     """What the cases of an article are read from."""
-    told: dict[str, list[tuple[int, int]]] = {}
-    for span in (span for case in cases for span in case.spans):
-        told.setdefault(span.passage_id, []).append((span.start, span.end))
     is_report = bool(report.own_claims(article)) and not source.is_book
     return Texts(
         title_id=title_id(source.id),
@@ -96,12 +93,10 @@ def read_from(
         ),
         mentions=_by_text(mentions),
         titles=tuple(in_title(source.title)) if is_report else (),
-        rest=rest_of(
-            "" if source.is_book else source.title,
-            source.keywords,
-            article,
-            ((passage.id, passage.text) for passage in passages if not passage.boilerplate),
-            told,
+        rest=Rest(
+            title="" if source.is_book else source.title[:MAX_READ],
+            keywords=source.keywords,
+            text=" ".join(item.text for items in (article.abstracts, article.passages) for item in items),
         ),
         cases=cases,
         passages={passage.id: passage.text for passage in passages},

@@ -96,7 +96,9 @@ def describe(found: dict[str, Any]) -> str:
             f"    cited in {mention['passage_id']} by {mention['rule']}: {mention['text']!r}"
             for mention in figure["mentions"]
         ]
-    lines += [line for case in tables.get("cases.cases", []) for line in _case(case)]
+    stated = {row["case_id"]: row["statements"] for row in tables.get("diagnoses.diagnoses", [])}
+    for case in tables.get("cases.cases", []):
+        lines += _case(case, stated.get(case["id"], []))
     for name in ("questions.questions", "exercises.questions"):
         lines += [line for question in tables.get(name, []) for line in _question(question)]
     for name, rows in tables.items():
@@ -115,7 +117,7 @@ def describe(found: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def _case(case: dict[str, Any]) -> list[str]:
+def _case(case: dict[str, Any], stated: list[dict[str, Any]]) -> list[str]:
     passages = list(dict.fromkeys(span["passage_id"].partition("#")[2] for span in case["spans"]))
     figures = [figure.partition("#")[2] for figure in case["figures"]]
     patient = ", ".join(filter(None, (case["age_text"], case["sex"]))) or "age and sex not stated"
@@ -126,7 +128,7 @@ def _case(case: dict[str, Any]) -> list[str]:
         *(
             f"    diagnosis in {statement['passage_id'] or statement['place']} by {statement['rule']}: "
             f"{_short(statement['text'], 120)!r}"
-            for statement in case["statements"]
+            for statement in stated
         ),
     ]
 

@@ -7,11 +7,10 @@ from collections.abc import Sequence
 import pytest
 
 from curation.diagnosis import score, sentences
-from curation.diagnosis.named import Named, Rest, named_in, rest_of
+from curation.diagnosis.named import Named, Rest, named_in
 from curation.diagnosis.statements import select
 from curation.diagnosis.story import Sentence, Story
 from curation.diagnosis.topic import NO_TOPIC, Topic, topic_of
-from tests.curation.cases.stories import report
 
 CAME = "A 40-year-old man came with fever and weight loss."
 FIRST = "Sarcoidosis was diagnosed, and prednisolone was given without effect."
@@ -19,7 +18,6 @@ THEN = "Culture of the sputum grew acid-fast bacilli."
 MADE = "A diagnosis of pulmonary tuberculosis was made."
 HOME = "The tuberculosis healed, and he went home."
 TOLD = (CAME, FIRST, THEN, MADE, HOME)
-DISCUSSED = ("Tuberculosis is common.", "Sarcoidosis may look alike.", "Tuberculosis was found late.")
 
 
 def _story(told: Sequence[str]) -> Story:
@@ -48,13 +46,13 @@ def _best(told: Sequence[str], rest: Rest) -> Topic:
     ],
 )
 def test_a_case_is_about_what_it_comes_to(title: str, disease: str) -> None:
-    topic = _best(TOLD, Rest(title=title, discussion=DISCUSSED))
+    topic = _best(TOLD, Rest(title=title))
     assert topic.agreement(disease) == 2
     assert topic.agreement("sarcoidosis") < 2
 
 
 def test_the_first_error_is_no_statement_of_the_diagnosis() -> None:
-    rest = Rest(title="Fever that did not yield: is it sarcoidosis?", discussion=DISCUSSED)
+    rest = Rest(title="Fever that did not yield: is it sarcoidosis?")
     chosen = [TOLD[at] for at, _ in select(TOLD, _best(TOLD, rest))]
     assert MADE in chosen
     assert FIRST not in chosen
@@ -93,21 +91,17 @@ def test_a_title_that_names_nothing_is_the_topic_of_a_case_that_names_nothing() 
 
 
 def test_evidence_counts_from_0_to_1() -> None:
-    rest = Rest(title="Tuberculosis or sarcoidosis?", abstract=DISCUSSED, discussion=DISCUSSED)
+    rest = Rest(title="Tuberculosis or sarcoidosis?")
     made = list(named_in(_story(TOLD), rest))
     assert len(made) > 1
     for name, value in (pair for item in made for pair in item.evidence.items()):
         assert -1 <= value <= 1, name
-    assert max(item.evidence["discussed"] for item in made) == 1.0
 
 
-def test_sentences_of_the_cases_are_not_read_as_discussion() -> None:
-    article = report([("", [f"{CAME} {MADE}", "Gout is rare."])])
-    passages = [(passage.id, passage.text) for passage in article.passages]
-    told = {passages[0][0]: [(0, len(passages[0][1]))]}
-    rest = rest_of("Fever", (), article, passages, told)
-    assert list(rest.discussion) == ["Gout is rare."]
-    assert CAME in rest.text
+def test_a_title_that_names_a_disease_is_a_candidate_though_the_case_does_not_name_it() -> None:
+    named = list(named_in(_story(["He was pale."]), Rest(title="Scurvy in a baker")))
+    assert [item.phrase for item in named] == [""]
+    assert not list(named_in(_story(["He was pale."]), Rest(title="A baker in pain")))
 
 
 def test_the_topic_stated_outright_stands_though_a_finding_is_named_later() -> None:

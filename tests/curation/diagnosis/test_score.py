@@ -17,8 +17,6 @@ from curation.diagnosis.named import EVIDENCE, Named
 from curation.diagnosis.topic import topic_of
 from tests.curation.diagnosis.builders import concepts
 
-NONE = score.of_none(False, False)
-
 
 def _named(words: str, **evidence: float) -> Named:
     return Named(words, topic_of(words), dict.fromkeys(EVIDENCE, 0.5) | evidence)
@@ -32,7 +30,7 @@ def _candidate(concept: str = "MONDO:tb", **given: Any) -> Candidate:
 def _chances(found: Mapping[str, Candidate], named: Sequence[Named] = ()) -> dict[score.Key, float]:
     called = {concept: [item.name] for concept, item in found.items()}
     made = score.with_words(score.features(found, concepts()), named, score.agreeing(named, called))
-    return score.chances(made, NONE, score.weights())
+    return score.chances(made, score.weights())
 
 
 def _chance(one: Candidate, *others: Candidate) -> float:
@@ -68,7 +66,7 @@ def test_every_feature_has_a_weight_and_every_weight_a_feature() -> None:
     )
     words = [_named("tuberculosis"), _named("scurvy")]
     told = score.with_words(made, words, score.agreeing(words, {name: ["tuberculosis"] for name in made}))
-    rows = (*told.values(), *kin.values(), bare, score.of_none(True, True))
+    rows = (*told.values(), *kin.values(), bare, score.OF_NONE)
     assert {name for read in rows for name in read} == set(TRUST)
 
 
