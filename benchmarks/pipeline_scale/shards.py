@@ -37,7 +37,7 @@ from flows.vocabulary.indexes import planned_index
 from schemas.stages import Drop, RecordStage, Table
 from sources.stage import CRAWL, PARSE
 
-STAGES: tuple[RecordStage, ...] = (PARSE, EXTRACT, CASES, IMAGES, GROUND, LABELS, DIAGNOSES)
+STAGES: tuple[RecordStage, ...] = (PARSE, EXTRACT, CASES, IMAGES, GROUND, DIAGNOSES, LABELS)
 TABLES = [
     f"{CRAWL}.{crawling.RAW.name}",
     *(f"{stage.name}.{table.name}" for stage in STAGES for table in stage.outputs),
@@ -67,7 +67,7 @@ def generate(root: Path, world: World, workers: int = 2) -> Workspace:
     """
     workspace = open_workspace(root, create=True)
     write_vocabulary(workspace, world)
-    done = {path.parent.name for path in workspace.stage(DIAGNOSES.name).glob("*/_manifest.json")}
+    done = {path.parent.name for path in workspace.stage(STAGES[-1].name).glob("*/_manifest.json")}
     waiting = [shard for shard in range(world.shards) if world.shard_name(shard) not in done]
     if workers == 1:
         for shard in waiting:
