@@ -34,7 +34,7 @@ class Statement:
     """One place that states the final diagnosis of a case."""
 
     place: Literal["title", "keyword", "passage"] = column("where it stands")
-    passage_id: str = column("passage id, '' for title and keywords", default="")
+    passage_id: str = column("passage or title it stands in, '' for keywords", default="")
     start: int = column("offset of the sentence in the passage or title, 0 for keywords")
     end: int = column("offset after it; length of the keyword for keywords")
     text: str = column("the sentence or keyword as written; re-extracts")

@@ -149,9 +149,9 @@ def case_id(article_id: str, number: int) -> str:
     return f"{article_id}#case{number}"
 
 
-def title_id(article_id: str) -> str:
-    """`…#title`."""
-    return f"{article_id}#title"
+def title_id(article_id: str, number: int = 1) -> str:
+    """`…#title`; `…#title2` is the first translation."""
+    return f"{article_id}#title{number if number > 1 else ''}"
 
 
 def keyword_id(article_id: str, number: int) -> str:

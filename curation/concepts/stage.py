@@ -11,6 +11,7 @@ from curation.concepts.abbreviations import declared
 from curation.concepts.annotate import Text, annotate
 from curation.concepts.opening import open_backend
 from curation.concepts.places import CAPTION, ELSEWHERE, KEYWORD, TITLE, section_weight
+from curation.extract.front import keywords, titles
 from schemas.article import Article
 from schemas.concept import DocumentConcept, Mention
 from schemas.extracted import Figure, Passage, Source
@@ -47,8 +48,10 @@ def ground(
     named = annotate(source.id, texts, open_backend(backend, vocabulary), overlaps=overlaps)
     found = [item for item in named if item.text_id != _NO_TEXT]
     yield from found
-    abstracts = {abstract_id(source.id, number) for number in range(1, len(articles[0].abstracts) + 1)}
-    yield from _concepts(source, passages, [item for item in found if item.text_id not in abstracts])
+    own = {title_id(source.id), *(keyword_id(source.id, at + 1) for at in range(len(source.keywords)))}
+    again = {abstract_id(source.id, number) for number in range(1, len(articles[0].abstracts) + 1)}
+    again |= {front.id for front in (*titles(source, articles[0]), *keywords(source, articles[0]))} - own
+    yield from _concepts(source, passages, [item for item in found if item.text_id not in again])
 
 
 def texts_of(
@@ -60,10 +63,9 @@ def texts_of(
             Text(_NO_TEXT, f"{long} ({short})", source.language)
             for short, long in declared(article.abbreviations)
         ),
-        Text(title_id(source.id), source.title, source.language),
         *(
-            Text(keyword_id(source.id, number), keyword, source.language)
-            for number, keyword in enumerate(source.keywords, start=1)
+            Text(front.id, front.text, _spoken(front.language, source.language))
+            for front in (*titles(source, article), *keywords(source, article))
         ),
         *(
             Text(abstract_id(source.id, number), abstract.text, _spoken(abstract.language, source.language))

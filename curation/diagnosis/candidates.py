@@ -53,13 +53,15 @@ _Read = tuple[Mention, tuple[int, int], Role]
 class Texts:
     """What the cases of one article are read from.
 
-    `mentions` holds those of every text, by text id; `titles` where the title states what the cases have;
-    `rest` what is read beside each; `passages` the texts of the article's passages, `continued` those of
-    later documents its cases go on in, `headed` the ids of those under a title like "Final diagnosis", and
-    `openings` where the first sentence of each ends.
+    `title_id` is that of the title that is read, `front` those of all titles and keywords; `mentions` holds
+    those of every text, by text id; `titles` where the title states what the cases have; `rest` what is read
+    beside each; `passages` the texts of the article's passages, `continued` those of later documents its
+    cases go on in, `headed` the ids of those under a title like "Final diagnosis", and `openings` where the
+    first sentence of each ends.
     """
 
     title_id: str
+    front: Collection[str]
     keywords: tuple[Sentence, ...]
     mentions: Mapping[str, Sequence[Mention]]
     titles: tuple[Statement, ...] = ()
@@ -360,13 +362,12 @@ class Reading:
 
     def _listen(self) -> None:
         """Whatever else the article speaks of, and how it speaks of every candidate."""
-        beside = {self.texts.title_id, *(keyword.text_id for keyword in self.texts.keywords)}
-        running = dict(talk.running(self.case, self.texts.mentions, beside, self.texts.cases))
+        texts = self.texts
+        running = dict(talk.running(self.case, texts.mentions, texts.front, texts.cases))
         for mention in itertools.chain.from_iterable(running.values()):
             if mention.concept not in self.found and self._may_be(mention):
                 is_finding = not self._is_disease(mention)
                 self.found[mention.concept] = Candidate(mention.concept, mention.name, is_finding)
-        texts = self.texts
         talk.listen(self.found, self.case, running, texts.passages, texts.openings, self.concepts)
         for concept, candidate in self.found.items():
             candidate.is_taken_back = concept in self.taken_back and candidate.stated is None

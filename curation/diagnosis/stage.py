@@ -19,13 +19,13 @@ from curation.diagnosis.named import Rest
 from curation.diagnosis.principal import principal
 from curation.diagnosis.statements import in_title
 from curation.diagnosis.story import MAX_READ, Sentence
+from curation.extract.front import keywords, primary, titles
 from curation.extract.sentences import sentence_spans
 from schemas.article import Article
 from schemas.case import Case
 from schemas.concept import Mention
 from schemas.diagnosis import PrincipalDiagnosis
 from schemas.extracted import Passage, Source
-from schemas.ids import keyword_id, title_id
 from schemas.record import from_table
 from schemas.stages import Account, Input, RecordStage, Table
 from schemas.vocabulary import ConceptRelation, ConceptType
@@ -85,17 +85,18 @@ def read_from(
 ) -> Texts:
     """What the cases of an article are read from."""
     is_report = bool(report.own_claims(article)) and not source.is_book
+    stated = list(titles(source, article))
+    title = next((one for one in stated if primary(one.language) == "en"), stated[0])  # roles are read in it
+    terms = list(keywords(source, article))
     return Texts(
-        title_id=title_id(source.id),
-        keywords=tuple(
-            Sentence(keyword_id(source.id, number), 0, text)
-            for number, text in enumerate(source.keywords, start=1)
-        ),
+        title_id=title.id,
+        front=frozenset(one.id for one in (*stated, *terms)),
+        keywords=tuple(Sentence(term.id, 0, term.text) for term in terms),
         mentions=_by_text(mentions),
-        titles=tuple(in_title(source.title)) if is_report else (),
+        titles=tuple(in_title(title)) if is_report else (),
         rest=Rest(
-            title="" if source.is_book else source.title[:MAX_READ],
-            keywords=source.keywords,
+            title="" if source.is_book else title.text[:MAX_READ],
+            keywords=[term.text for term in terms],
             text=" ".join(item.text for items in (article.abstracts, article.passages) for item in items),
         ),
         cases=cases,

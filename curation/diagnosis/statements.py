@@ -21,6 +21,7 @@ from curation.diagnosis.topic import (
     without_looks,
     words_of,
 )
+from curation.extract.front import FrontText
 from schemas.diagnosis import Statement
 
 _TITLE_GENERIC = re.compile(
@@ -31,11 +32,14 @@ _TITLE_GENERIC = re.compile(
 _KEYWORD_GENERIC = re.compile(r"\b(?:case|report|review|literature|series|caso|relato)\b", re.IGNORECASE)
 
 
-def in_title(title: str) -> Iterator[Statement]:
+def in_title(title: FrontText) -> Iterator[Statement]:
     """The title of a report: it names what the report is about, up to what the disease only looked like."""
-    end = len(without_looks(title).rstrip(" -–—:,"))
-    if end > 3 and not _TITLE_GENERIC.match(title[:end]):
-        yield Statement(place="title", start=0, end=end, text=title[:end], rule="case title")
+    text = title.text
+    end = len(without_looks(text).rstrip(" -–—:,"))
+    if end > 3 and not _TITLE_GENERIC.match(text[:end]):
+        yield Statement(
+            place="title", passage_id=title.id, start=0, end=end, text=text[:end], rule="case title"
+        )
 
 
 def in_keywords(keywords: Sequence[str], others: Iterable[Statement]) -> Iterator[Statement]:

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from curation.extract.boilerplate import boilerplate_paragraph, boilerplate_sections
 from curation.extract.figures import FigureIndex, build_figure, label_key, panels_of, split_label
 from curation.extract.floats import floats_of
+from curation.extract.front import own_keywords
 from curation.extract.label_words import heads_in
 from curation.extract.language import running_language
 from curation.extract.mentions import resolve
@@ -17,9 +18,6 @@ from schemas.article import Article, Section
 from schemas.extracted import Figure, FigureMention, Float, Passage, Source
 from schemas.stages import Account, Drop, Input, Reason, RecordStage, Table
 
-_AUTHOR_KEYWORDS = frozenset(
-    {"", "author", "author-keywords", "author-keyword", "author-generated", "kwd", "keywords"}
-)
 _BOOK_SOURCES = frozenset({"litarch", "openstax"})
 _BOOK_TYPES = frozenset({"book-chapter", "book-part", "chapter"})
 _WORD = re.compile(r"\w")
@@ -102,7 +100,7 @@ def _source(article: Article, language: str) -> Source:
         article_type=article.article_type,
         language=language,
         subjects=article.subjects,
-        keywords=_keywords(article, language),
+        keywords=own_keywords(article, language),
         licence=article.licence,
         is_book=article.source in _BOOK_SOURCES or article.article_type in _BOOK_TYPES,
         is_retracted=article.is_retracted,
@@ -111,14 +109,6 @@ def _source(article: Article, language: str) -> Source:
         scope_evidence=evidence,
         raw_sha256=article.raw_sha256,
     )
-
-
-def _keywords(article: Article, language: str) -> tuple[str, ...]:
-    """Author keywords in the article's language; those of no stated language where there are none."""
-    groups = [group for group in article.keywords if group.type.lower() in _AUTHOR_KEYWORDS]
-    own = [group for group in groups if group.language.lower()[:2] == language.lower()[:2]]
-    chosen = own or [group for group in groups if group.language in {"", "und"}]
-    return tuple(dict.fromkeys(term for group in chosen for term in group.terms))
 
 
 def _section_paths(sections: Sequence[Section]) -> dict[int, tuple[str, ...]]:

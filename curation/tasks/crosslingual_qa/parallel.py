@@ -20,6 +20,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from curation.diagnosis.concepts import Concepts
+from curation.extract.front import primary, title_language
 from curation.extract.language import UNKNOWN, guess_language
 from curation.tasks.crosslingual_qa.passages import NAME
 from curation.tasks.crosslingual_qa.records import ConceptPassage, StringOrigin
@@ -215,7 +216,7 @@ def _of(kind: str, place: str) -> str:
 
 def spoken(stated: str, text: str) -> str:
     """The primary subtag of the language that is stated, else the one that a text reads as."""
-    language = stated.lower().partition("-")[0]
+    language = primary(stated)
     return guess_language([text]) if language in ("", UNKNOWN) else language
 
 
@@ -225,9 +226,7 @@ def _texts(
     """Kind, id, stated language, text, licence and bar of all that may have versions."""
     for article in articles:
         place = title_id(source.id)
-        # PubMed's title is an English translation where the record has the vernacular one beside it.
-        stated = ENGLISH if "title_translated" in article.flags else article.language
-        yield "title", place, stated, article.title, source.licence, None
+        yield "title", place, title_language(article), article.title, source.licence, None
         for item in article.translated_titles:
             yield "title", place, item.language, item.text, source.licence, None
         for abstract in article.abstracts:

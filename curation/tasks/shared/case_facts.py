@@ -157,7 +157,7 @@ def named_in(
         mention.concept
         for mention in mentions
         if not (mention.is_negated or mention.is_hypothetical or mention.is_family)
-        and (mention.text_id == title or text.locate(mention.text_id, mention.start, mention.end))
+        and (mention.text_id.startswith(title) or text.locate(mention.text_id, mention.start, mention.end))
     }
     yield from _named(case.id, told, concepts)
 

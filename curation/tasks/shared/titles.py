@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from curation.extract.front import primary, title_language
 from schemas.article import Article
 from schemas.extracted import Source
 
@@ -14,15 +15,9 @@ def title_in(language: str, source: Source, article: Article) -> str:
         source: the article as tasks see it.
         article: as parsed, for its translated titles.
     """
-    # PubMed's title is an English translation where the record has the vernacular one beside it.
-    own = "en" if "title_translated" in article.flags else article.language
-    wanted = _primary(language)
-    if wanted in ("", "und", _primary(own)):
+    wanted = primary(language)
+    if wanted in ("", "und", primary(title_language(article))):
         return source.title
     return next(
-        (item.text for item in article.translated_titles if _primary(item.language) == wanted), source.title
+        (item.text for item in article.translated_titles if primary(item.language) == wanted), source.title
     )
-
-
-def _primary(language: str) -> str:
-    return language.lower().partition("-")[0]

@@ -10,7 +10,7 @@ import pytest
 from curation.concepts.index import build_index
 from curation.concepts.places import section_weight
 from curation.concepts.stage import GROUND, GROUND_QUESTIONS, ground, ground_question
-from schemas.article import Abstract, Article
+from schemas.article import Abstract, Article, KeywordGroup, Translated
 from schemas.concept import DocumentConcept, Mention
 from schemas.extracted import Figure, Passage, Source
 from schemas.hashing import sha256_text
@@ -149,3 +149,33 @@ def test_a_question_is_grounded_part_by_part(index: Path) -> None:
     ]
     assert {row.article_id for row in found} == {"questions:exam"}
     assert GROUND.params == GROUND_QUESTIONS.params
+
+
+def test_title_and_keywords_in_other_languages_are_read_but_counted_once(
+    index: Path, passage: Callable[[int, str, str], Passage]
+) -> None:
+    source = Source(
+        id="pmc:PMC1.1", title="Un caso", keywords=("fiebre",), language="es", licence=BY, raw_sha256=""
+    )
+    article = Article(
+        id="pmc:PMC1.1",
+        source="folder",
+        language="es",
+        title="Un caso",
+        translated_titles=(Translated(language="en", text="A green rash"),),
+        keywords=(
+            KeywordGroup(language="es", type="", terms=("fiebre",)),
+            KeywordGroup(language="en", type="", terms=("elbow fever",)),
+        ),
+        licence=BY,
+        raw_sha256="",
+    )
+    passages = [passage(1, "Fever.", "Caso")]
+    found = list(ground(source, [article], [], passages, vocabulary=index, backend="native", overlaps=False))
+    mentions = [(item.text_id, item.concept) for item in found if isinstance(item, Mention)]
+    assert set(mentions) == {
+        ("pmc:PMC1.1#title2", "MADE:2"),
+        ("pmc:PMC1.1#keyword2", "MADE:1"),
+        ("pmc:PMC1.1#p1", "MADE:3"),
+    }
+    assert {item.concept for item in found if isinstance(item, DocumentConcept)} == {"MADE:3"}

@@ -12,6 +12,7 @@ from typing import Any
 
 from curation.diagnosis.concepts import Concepts, build
 from curation.diagnosis.stage import of_article
+from curation.extract.front import FrontText
 from schemas.article import Article, Licence
 from schemas.case import Case, CaseSpan
 from schemas.concept import Mention
@@ -94,6 +95,11 @@ def concepts(more: Sequence[ConceptRelation] = ()) -> Concepts:
         for number in range(8)
     ]
     return build(types, [*links, *more])
+
+
+def title_of(text: str) -> FrontText:
+    """An English title."""
+    return FrontText(title_id(ID), text, "en")
 
 
 def parts(report: Report) -> tuple[Article, Source, list[Case], list[Passage], list[Mention]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +17,12 @@ from curation.diagnosis.concepts import build
 from curation.diagnosis.reading import roles_in_statement, roles_in_title
 from curation.diagnosis.stage import DIAGNOSES, of_article
 from flows.engine.runner import run_records
+from schemas.article import Article, KeywordGroup, Translated
+from schemas.case import Case
+from schemas.concept import Mention
 from schemas.diagnosis import PrincipalDiagnosis
-from schemas.ids import title_id
+from schemas.extracted import Passage, Source
+from schemas.ids import keyword_id, title_id
 from schemas.record import from_table, to_table
 from schemas.vocabulary import ConceptRelation, ConceptType
 from tests.curation.diagnosis.builders import ID, PARENTS, Report, answers, concepts, parts
@@ -166,3 +171,38 @@ def test_a_sentence_without_end_is_read_in_time(text: str) -> None:
 
 def test_no_disease_named_gives_no_roles() -> None:
     assert roles_in_title("A case", []) == [] and roles_in_statement("He was diagnosed.", []) == []
+
+
+def _spanish(**front: Any) -> tuple[Article, Source, list[Case], list[Passage]]:
+    """A report of one case in Spanish whose own title names no disease, with a front in other languages."""
+    report = Report(title="Causa rara de fiebre", cases=(("Una mujer de 40 años.", "Se la trató."),))
+    written, source, cases, passages, _ = parts(report)
+    return replace(written, language="es", **front), replace(source, language="es"), cases, passages
+
+
+def _tuberculosis(text_id: str) -> Mention:
+    return Mention(
+        article_id=ID,
+        text_id=text_id,
+        start=0,
+        end=12,
+        text="tuberculosis",
+        concept="MONDO:tb",
+        name="tuberculosis",
+    )
+
+
+def test_a_title_in_english_is_read_in_place_of_the_articles_own() -> None:
+    title = "Tuberculosis as a cause of fever"
+    told = _spanish(translated_titles=(Translated(language="en", text=title),))
+    [found] = of_article(*told, [_tuberculosis(title_id(ID, 2))], concepts())
+    assert (found.concept, found.rule) == ("MONDO:tb", "title")
+    assert [item.text_id for item in found.evidence] == [title_id(ID, 2)]
+    [stated] = found.statements
+    assert (stated.passage_id, title[stated.start : stated.end]) == (title_id(ID, 2), stated.text)
+
+
+def test_keywords_in_english_count_beside_the_articles_own() -> None:
+    terms = KeywordGroup(language="en", type="", terms=("fever", "tuberculosis"))
+    [found] = of_article(*_spanish(keywords=(terms,)), [_tuberculosis(keyword_id(ID, 2))], concepts())
+    assert "MONDO:tb" in (found.concept, *found.contenders)

@@ -4,6 +4,7 @@ import pytest
 
 from curation.diagnosis.statements import in_keywords, in_title, select
 from curation.diagnosis.topic import NO_TOPIC, topic_of
+from tests.curation.diagnosis.builders import title_of
 
 TITLE = "Polyarteritis nodosa with renal infarction: a case report"
 TOPIC = topic_of(TITLE)
@@ -70,13 +71,13 @@ def test_an_acronym_of_the_title_agrees() -> None:
     ],
 )
 def test_titles_state_up_to_what_the_disease_looked_like(title: str, stated: str | None) -> None:
-    found = [statement.text for statement in in_title(title)]
+    found = [statement.text for statement in in_title(title_of(title))]
     assert found == ([] if stated is None else [stated])
 
 
 def test_keywords_that_name_a_stated_disease() -> None:
     keywords = ("polyarteritis nodosa", "renal infarction", "prednisolone", "case report", "appendicitis")
-    found = [statement.text for statement in in_keywords(keywords, in_title(TITLE))]
+    found = [statement.text for statement in in_keywords(keywords, in_title(title_of(TITLE)))]
     assert found == ["polyarteritis nodosa", "renal infarction"]
 
 

@@ -6,6 +6,7 @@ import pytest
 
 from curation.diagnosis.statements import in_keywords, in_title
 from curation.diagnosis.topic import head_of, is_disease, names_disease, topic_of
+from tests.curation.diagnosis.builders import title_of
 
 
 @pytest.mark.parametrize(
@@ -69,7 +70,7 @@ def test_words_that_only_end_like_diseases(word: str) -> None:
 
 
 def test_keywords_in_other_words_of_the_title() -> None:
-    title = list(in_title("Acute kidney infarction after cocaine use"))
+    title = list(in_title(title_of("Acute kidney infarction after cocaine use")))
     keywords = (
         "renal infarction",
         "cocaine",
