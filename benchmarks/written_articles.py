@@ -30,7 +30,7 @@ from schemas.diagnosis import PrincipalDiagnosis
 from sources import jats
 
 FOLDER = ROOT / "tests" / "gold" / "written_articles"
-HALVES = ("dev", "test")
+HALVES = ("dev", "test", "other languages, dev", "other languages, test")
 _KEY = 45
 """So many characters tell a sentence, wherever two readers end it."""
 

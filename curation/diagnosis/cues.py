@@ -7,32 +7,9 @@ from it on or anywhere in its clause ("the diagnosis of X was made"). Doubt, den
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from typing import Literal
 
-Side = Literal["after", "before", "from", "clause"]
-
-
-@dataclass(frozen=True, slots=True)
-class Cue:
-    """One way of stating a disease.
-
-    Args:
-        name: what the statement's rule is called.
-        pattern: the words.
-        side: where the disease stands.
-        doubtable: words of suspicion beside it take it back; not so what was suspected and is now confirmed.
-    """
-
-    name: str
-    pattern: re.Pattern[str]
-    side: Side
-    doubtable: bool = True
-
-
-def _cue(name: str, side: Side, pattern: str, *, doubtable: bool = True) -> Cue:
-    return Cue(name, re.compile(pattern, re.IGNORECASE), side, doubtable)
-
+from curation.diagnosis import languages
+from curation.diagnosis.cue import cue
 
 _ADVERB = r"(?:(?:\w+ly|then|thus|also|later|now|still|further|first|therefore|thereby|hence|again)\s+){0,2}"
 _WAS = rf"\b(?:was|were|is|are|has been|have been|had been|be|being|been)\s+{_ADVERB}"
@@ -100,7 +77,7 @@ _SEEN = (
 EXPLAINED = "explained by"
 """What says as often why a thing was done as what the patient has: a title has to name the disease."""
 EXPLICIT = (
-    _cue(
+    cue(
         "final diagnosis",
         "from",
         rf"\b(?:{_FINAL})\s+(?:\w+\s+)?(?:diagnos[ie]s|impression)\s*(?:of|was|is|were|as|:|-|being"
@@ -108,20 +85,20 @@ EXPLICIT = (
         rf"|showed|consistent|confirmed|indicated)(?!\s+(?:not|made|examined|based|unclear|delayed|done"
         rf"|pending))",
     ),
-    _cue(
+    cue(
         "diagnosis made",
         "from",
         rf"\bdiagnos[ie]s\s+(?:of|as)\b.{{3,200}}?{_WAS}(?:{_MADE})\b",
         doubtable=False,
     ),
-    _cue(
+    cue(
         "diagnosis made",
         "from",
         rf"\b{_MAKE}\s+(?:\w+\s+)?(?:the|an?|our|this|his|her"
         rf"|their)?\s*(?:[\w-]+\s+){{0,3}}diagnos[ie]s\s+(?:of|as|to be)\b",
         doubtable=False,
     ),
-    _cue(
+    cue(
         "diagnosis made",
         "from",
         r"\b(?:le[da]d?|leading|arriv(?:ed?|ing)|came|coming|pointed|pointing|allowed|prompted|resulted"
@@ -131,13 +108,13 @@ EXPLICIT = (
         r"|this|making|establishing|make|establish|reach)?\s*(?:the "
         r"|a )?(?:[\w-]+\s+){0,3}diagnos[ie]s\s+(?:of|as)\b",
     ),
-    _cue(
+    cue(
         "diagnosis carried",
         "from",
         r"\b(?:with|under|given|due to|because of|for|by|on)\s+(?:the|an?"
         r"|this)\s+(?:[\w-]+\s+){0,2}diagnos[ie]s of\b",
     ),
-    _cue(
+    cue(
         "diagnosis was",
         "from",
         r"\b(?:the|our|a|his|her|final|clinical)\s+(?:[\w-]+\s+){0,2}diagnos[ie]s\s+(?:was|is|were|became"
@@ -145,7 +122,7 @@ EXPLICIT = (
         r"(?!(?:\w+ly )?(?:not|made|confirmed|established|reached|supported|unclear|delayed|suspected"
         r"|based|done|then|also|further|still|unknown|difficult|missed)\b)",
     ),
-    _cue(
+    cue(
         "diagnosed with",
         "from",
         r"\b(?:was|were|is|been|be|being|and|then|we|finally|ultimately|subsequently|therefore|thus"
@@ -157,85 +134,66 @@ EXPLICIT = (
         r"(?:with|as|to have|to be|having|by [\w\s-]{2,40}? (?:as|with)|in \w+ (?:as|with)|the|this|an?"
         r"|probable)\b",
     ),
-    _cue(
+    cue(
         "diagnosed with",
         "from",
         r"(?:^|[,;(]\s*)(?:\w+ly\s+)?diagnos(?:ed|ing|tic)\s+(?:with|as|of|for|an?)\b",
     ),
-    _cue(
+    cue(
         "diagnosed with",
         "from",
         rf"\b(?:we|radiologists?|pathologists?|dermatologists?|surgeons?|physicians?|team)\s+{_ADVERB}diagnosed\s+"
         r"(?!(?:and|by|in|at|on|two|three|four|\d+)\b)",
     ),
-    _cue(
+    cue(
         "was diagnosed",
         "clause",
         rf"{_WAS}diagnosed(?=\s*(?:[.,;:(]|$|and\b|based\b|on\b|by\b|after\b|in\b|following\b|at\b|via\b"
         rf"|through\b"
         rf"|from\b|during\b|using\b|according\b|histolog\w+|clinical\w+))",
     ),
-    _cue(
+    cue(
         "confirmed",
         "clause",
         r"\bconfirm(?:ed|ing|s|atory)\b.{0,80}\b(?:diagnos[ie]s|presence of|to be|suspicion|impression)\b",
         doubtable=False,
     ),
-    _cue(
+    cue(
         "confirmed",
         "clause",
         rf"\b(?:diagnos[ie]s|presence|suspicion|impression|nature)\b.{{0,160}}?{_WAS}(?:confirmed|proven"
         rf"|verified)\b",
         doubtable=False,
     ),
-    _cue(
-        "diagnóstico",
-        "clause",
-        r"\bdiagn[oó]stico\s+(?:definitivo|final|histol[oó]gico|anatomopatol[oó]gico|de)\b"
-        r"|\bdiagn[oó]stico\b.{1,160}?\b(?:foi|fue) (?:confirmado|establecido|estabelecido|realizado)\b"
-        r"|\bse diagnostic[oó]\b|\bfoi diagnosticad[oa]\b|\bdiagnosticado (?:con|com)\b",
-    ),
-    _cue(
-        "diagnostic retenu",
-        "clause",
-        r"\bdiagnostic\s+(?:définitif|final|retenu|de\b|d['’])"
-        r"|\bdiagnostic\b.{1,200}?\b(?:retenu|posé|confirmé|établi|porté)\b",
-    ),
-    _cue(
-        "diagnostic retenu",
-        "after",
-        r"\bconclu(?:t|ait|ant|aient|re|rent|ent)?\s(?:à|au|aux|en)\b|\ben faveur d(?:e|['’]un)",
-    ),
-    _cue("Diagnose", "clause", r"\bdiagnose\s+(?:eines|einer|von|des|der)\b|\bdiagnostiziert\b"),
-    _cue("diagnosi", "clause", r"\bdiagnosi\s+(?:definitiva|finale|di)\b"),
+    *languages.EXPLICIT,
 )
 """Statements that say by their words that a diagnosis was reached."""
 
 FINDING = (
-    _cue(
+    cue(
         "diagnosis named",
         "before",
         r"\b(?:was|is|were|proved|became|remained)\s+(?:\w+\s+)?(?:the|our|his|her|their)\s+(?:\w+\s+)?diagnos[ie]s\b",
     ),
-    _cue(
+    cue(
         "diagnosis named",
         "after",
         r"\b(?:clinch|seal|settl|secur|nail|mak|giv|reveal|yield|confirm|establish)(?:ed|es|s|e|ing)?\s+(?:the|our)\s+"
         r"(?:\w+\s+)?diagnosis\s*[:–—-]",
     ),
-    _cue(
+    cue(
         "diagnosis named",
         "after",
         r"\bconclu(?:ded|de|sion (?:was|is))(?:\s+\w+)?\s+that\s+(?:\w+\s+){1,3}?"
         r"(?:suffer(?:ed|s)?\s+from|had|has|was|is)\b",
     ),
-    _cue(
+    cue(
         "concluded",
         "after",
         r"^(?:thus|therefore|hence|so|finally|ultimately|in the end|in retrospect)\b[^.;]{0,40}?"
         r"\b(?:had|has|suffered from|was suffering from)\b",
     ),
-    _cue(
+    cue(
         "concluded",
         "after",
         r"\b(?:this|it|the (?:mass|lesion|tumou?r|nodule|disease|illness|cause|culprit|problem|growth))"
@@ -244,12 +202,12 @@ FINDING = (
         r"(?! (?:(?:\w+ly|then|also|not|first|later) )*[a-z]+(?:ed|en|wn|ne|nt|ade|ound|ought|ut|ept)"
         r" (?:for|to|by|with|in|on|at|from|into|out|up|off|and|after|before|under|during|due)\b)",
     ),
-    _cue(
+    cue(
         "criteria met",
         "clause",
         r"\bcriteri(?:a|on)\s+(?:for|of)\b[^;.]{3,100}?\b(?:met|fulfil\w*|satisf\w+)\b",
     ),
-    _cue(
+    cue(
         "pathology confirmed",
         "after",
         rf"\b(?:{_PATHOLOGY}|{_LABORATORY}|{_OPERATION})\b.{{0,160}}?\b(?:confirm(?:ed|s|ing)"
@@ -259,43 +217,43 @@ FINDING = (
         rf"|characteristic of|representing|correspond\w* (?:to|with)|proved|proven|diagnosed|positive for)",
         doubtable=False,
     ),
-    _cue(
+    cue(
         "pathology revealed",
         "after",
         rf"\b(?:{_PATHOLOGY}|{_LABORATORY}|{_OPERATION})\b.{{0,160}}?\b(?:{_SHOWED}|was|were)\b",
     ),
-    _cue("case of", "after", r"\b(?:was|is|as|be) (?:an? )?(?:[\w-]+ ){0,2}case of\b"),
-    _cue(
+    cue("case of", "after", r"\b(?:was|is|as|be) (?:an? )?(?:[\w-]+ ){0,2}case of\b"),
+    cue(
         "criteria met",
         "after",
         r"\b(?:met|meets?|meeting|fulfil\w*|satisf\w+)\b[^,;.]{0,60}\bcriteri(?:a|on)\b",
     ),
-    _cue(
+    cue(
         "turned out to be",
         "clause",
         r"\b(?:(?:turned out|proved|proven|shown|confirmed|found|deemed|determined)\s+to be"
         r"|(?:proved|proven|shown|confirmed|determined|found)\s+to have)\b",
     ),
-    _cue(
+    cue(
         "diagnosis named",
         "after",
         r"\b(?:labell?ed|staged|classified|categori[sz]ed|recogni[sz]ed|interpreted|concluded|established"
         r"|defined)\s+(?:as|to be)\b",
     ),
-    _cue(
+    cue(
         "confirmed",
         "after",
         r"\b(?:confirm(?:ed|ing|s)|prov(?:ed|ing|en)|verified|establish(?:ed|ing|es))\b"
         r"|\b(?:was|were) (?:those|that) of\b",
         doubtable=False,
     ),
-    _cue(
+    cue(
         "confirmed",
         "before",
         rf"{_WAS}(?:\w+ \w+ )?(?:confirmed|proven|verified|established|diagnosed)\b",
         doubtable=False,
     ),
-    _cue(
+    cue(
         "consistent with",
         "after",
         r"\b(?:consistent|compatible|in keeping|in line|in agreement|in accordance|diagnostic"
@@ -304,20 +262,21 @@ FINDING = (
         r"|indicative|in favou?r|corresponding|evidence|positive|representing|represented)"
         r"\s*(?:with|of|for|to|by|an?\b)",
     ),
-    _cue(
+    cue(
         EXPLAINED,
         "after",
         r"\b(?:(?:attributable|attributed|secondary|due) to|caused by|(?:features|picture|signs) of)\b",
     ),
-    _cue(
+    cue(
         "diagnosis named",
         "clause",
         r"(?<!before )(?<!prior to )(?<!time of )(?<!since )(?<!after )(?<!delay in )(?<!delayed )"
         r"(?<!missed )"
         r"\bdiagnos(?:[ie]s|ing|ed (?:case|patient))\b(?! (?:was|is) (?:missed|delayed|unclear|difficult))",
     ),
-    _cue("finding revealed", "after", rf"\b(?:{_SHOWED}|there (?:was|were))\b"),
-    _cue("finding seen", "before", rf"{_WAS}(?:{_SEEN})\b|\bgrew (?:from|in|on|out)\b"),
+    cue("finding revealed", "after", rf"\b(?:{_SHOWED}|there (?:was|were))\b"),
+    cue("finding seen", "before", rf"{_WAS}(?:{_SEEN})\b|\bgrew (?:from|in|on|out)\b"),
+    *languages.FINDING,
 )
 """Findings that state a diagnosis if they name the disease the report is about."""
 STRONG = frozenset(
@@ -335,7 +294,7 @@ STRONG = frozenset(
     }
 )
 
-EVENT = _cue(
+EVENT = cue(
     "developed",
     "after",
     r"\b(?:develop(?:ed|ing)|sustain(?:ed|ing)|suffer(?:ed|ing)(?: from)?|experienc(?:ed|ing)|had|has"
@@ -345,14 +304,14 @@ EVENT = _cue(
 )
 """What befell the patient; counts where nothing states the diagnosis as one."""
 
-BEFELL = _cue(
+BEFELL = cue(
     "developed",
     "after",
     r"\b(?:develop(?:ed|ing)|sustain(?:ed|ing)|suffer(?:ed|ing)(?: from)?|experienc(?:ed|ing)"
     r"|contracted|affected by|complicated (?:by|with)|progressed to|succumbed to)\b",
 )
 """The part of it that says that it came."""
-CAUSED = _cue(
+CAUSED = cue(
     "caused",
     "after",
     r"\b(?:causing|caused|resulting in|resulted in|leading to|led to|secondary to|due to|responsible for"
@@ -378,8 +337,7 @@ DOUBT = re.compile(
     r"|(?:radiologic(?:al)?|radiographic|pre-?operative|sonographic|admi(?:ssion|tting)|referr(?:al|ing)"
     r"|working"
     r"|first|primary care|outside|local hospital) (?:\w+ )?diagnos[ei]s"
-    r"|diagn[oó]stico diferencial|sospech\w+|suspeita|presuntivo|verdacht|if|whether|question of"
-    r"|concern\w*)\b",
+    rf"|if|whether|question of|concern\w*|{languages.DOUBT})\b",
     re.IGNORECASE,
 )
 """What leaves a diagnosis open or takes it back, in the clause of its cue."""

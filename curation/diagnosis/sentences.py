@@ -12,6 +12,7 @@ import tomllib
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
+from curation.diagnosis.cue import Cue
 from curation.diagnosis.cues import (
     BEFELL,
     CAUSED,
@@ -36,7 +37,6 @@ from curation.diagnosis.cues import (
     STRONG,
     SUSPECTED,
     UNAFFIRMED,
-    Cue,
 )
 from curation.diagnosis.topic import NO_TOPIC, Topic, is_disease, names_disease, stem, words_of
 
