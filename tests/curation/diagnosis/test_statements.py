@@ -20,6 +20,11 @@ TOPIC = topic_of(TITLE)
         "Renal biopsy revealed polyarteritis.",
         "Histopathology was consistent with polyarteritis nodosa.",
         "El diagnóstico definitivo fue polyarteritis nodosa.",
+        "La biopsia renal demostró una poliarteritis nodosa.",
+        "Fue diagnosticada de poliarteritis nodosa y tratada.",
+        "O exame histopatológico confirmou poliarterite com arteritis.",
+        "L'histologie du nerf a montré une périartérite (polyarteritis).",
+        "Damit stand fest, dass eine Polyarteritis vorlag.",
         "Despite a history of smoking, he was diagnosed with polyarteritis nodosa.",
     ],
 )
@@ -31,6 +36,8 @@ def test_statements_of_the_final_diagnosis(sentence: str) -> None:
     "sentence",
     [
         "The differential diagnosis included polyarteritis nodosa.",
+        "Con sospecha de polyarteritis nodosa la biopsia no mostró nada.",
+        "Inicialmente fue diagnosticada de polyarteritis nodosa.",
         "He was initially diagnosed with polyarteritis nodosa.",
         "The biopsy showed no evidence of polyarteritis.",
         "Histology did not reveal polyarteritis.",
