@@ -2,7 +2,7 @@
 
 pmc:PMC123.1 · europepmc:PMC123 · litarch:NBK123 · openstax:microbiology/m58782 · medline:123 ·
 wikimedia:enwiki/123 · doi:10.1/x · file:0123456789ab · …#fig1 · …#fig1.B (panel) · …#p17 · …#section3 ·
-…#article · …#case1 · …#title · …#keyword1 · …#exercise1 (or its XML id).
+…#article · …#case1 · …#title · …#title2 (translated) · …#keyword1 · …#exercise1 (or its XML id).
 `ID_VERSION` changes when a rule here changes, because published ids depend on it.
 """
 
