@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 import pytest
 
-from curation.concepts.annotate import PART, WHOLE, Text, annotate
+from curation.concepts.annotate import PART, WHOLE, Text, annotate, annotate_many
 from curation.concepts.matcher import Match
 from schemas.concept import Mention
 
@@ -49,7 +49,7 @@ class Exact:
 
 def read(*texts: str) -> list[Mention]:
     numbered = [Text(f"t{number}", text) for number, text in enumerate(texts)]
-    found = list(annotate("doc", numbered, Exact()))
+    found = annotate("doc", numbered, Exact())
     for mention in found:
         assert texts[int(mention.text_id[1:])][mention.start : mention.end] == mention.text
     return found
@@ -153,14 +153,27 @@ def test_languages_are_read_apart_and_order_is_kept() -> None:
             yield from super().find_many(those, language, overlaps=overlaps)
 
     texts = [Text("a", "fever"), Text("b", "cold thing", "fr"), Text("c", "made fever"), Text("d", "")]
-    found = list(annotate("doc", texts, Noting()))
+    found = annotate("doc", texts, Noting())
     assert asked == [("en", 3), ("fr", 1)]
     assert [row.text_id for row in found] == ["a", "b", "c"]
 
 
+def test_documents_read_together_give_what_each_gives_alone() -> None:
+    documents = [
+        ("one", [Text("a", "A made fever (MF)."), Text("b", "No MF.")]),
+        ("two", [Text("a", "MF and cold thing"), Text("b", "Oddococcus ruber; O. ruber", "fr")]),
+        ("three", []),
+        ("four", [Text("a", "fever " * 30_000)]),
+        ("five", [Text("a", "no fever")]),
+    ]
+    together = list(annotate_many(documents, Exact()))
+    assert together == [annotate(*document, Exact()) for document in documents]
+    assert [len(found) for found in together] == [3, 3, 0, 30_000, 1]
+
+
 @pytest.mark.parametrize("overlaps", [False, True])
 def test_overlaps_are_passed_on(overlaps: bool) -> None:
-    found = list(annotate("doc", [Text("a", "A made fever.")], Exact(), overlaps=overlaps))
+    found = annotate("doc", [Text("a", "A made fever.")], Exact(), overlaps=overlaps)
     assert [row.text for row in found] == (["made fever", "fever"] if overlaps else ["made fever"])
 
 
