@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from itertools import accumulate, islice
 
 from curation.concepts.abbreviations import Definition, DocumentAbbreviations
-from curation.concepts.context import Context, assign
+from curation.concepts.context import Context, assign, of_heading
+from curation.concepts.longer_names import Phrase, Use, named_by, phrases, stands_for, with_longer
 from curation.concepts.matcher import Match, Matcher
 from curation.concepts.references import outside
 from schemas.concept import Mention
@@ -59,11 +60,12 @@ _HYPHENS = ("-", "‐", "‑", "–")
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """One text of a document."""
+    """One text of a document; `heading` is the one it stands under, if any."""
 
     id: str
     text: str
     language: str = "en"
+    heading: str = ""
 
 
 def annotate(
@@ -99,22 +101,75 @@ def _annotate_together(
     documents: Sequence[tuple[str, Sequence[Text]]], matcher: Matcher, overlaps: bool
 ) -> Iterator[list[Mention]]:
     found = iter(_find([text for _, texts in documents for text in texts], matcher, overlaps))
-    for document, texts in documents:
-        yield list(_annotate(document, texts, list(islice(found, len(texts)))))
+    drafts = [_draft(document, texts, list(islice(found, len(texts)))) for document, texts in documents]
+    wanted = list(dict.fromkeys(phrase for draft in drafts for _, phrase in draft.phrases()))
+    named = dict(zip(wanted, _find(wanted, matcher, overlaps=False), strict=True)) if wanted else {}
+    for draft in drafts:
+        yield list(_mentions(draft, named, overlaps))
 
 
-def _annotate(document: str, texts: Sequence[Text], found: list[list[Match]]) -> Iterator[Mention]:
+@dataclass(frozen=True, slots=True)
+class _Draft:
+    """What is known of a document before longer names are looked up.
+
+    Attributes:
+        document: its id.
+        texts: its texts.
+        found: matches in each.
+        uses: short forms in each.
+        longer: what may be a longer name in each.
+        meanings: of definitions, by their identity.
+    """
+
+    document: str
+    texts: Sequence[Text]
+    found: list[list[Match]]
+    uses: list[list[Use]]
+    longer: list[list[Phrase]]
+    meanings: dict[int, Match | None]
+
+    def phrases(self) -> Iterator[tuple[Phrase, Text]]:
+        """What may be a longer name, and the text to look it up in."""
+        for text, those in zip(self.texts, self.longer, strict=True):
+            for phrase in those:
+                yield phrase, Text("", phrase.words, text.language)
+
+
+def _draft(document: str, texts: Sequence[Text], found: list[list[Match]]) -> _Draft:
     found = _with_species(texts, found)
     abbreviations = DocumentAbbreviations()
-    meanings: dict[int, Match | None] = {}
-    for text, matches in zip(texts, found, strict=True):
-        for definition in abbreviations.add(text.text):
-            meanings[id(definition)] = _meaning(definition, matches, text.language)
-    for position, (text, matches) in enumerate(zip(texts, found, strict=True)):
-        read = _with_short_forms(matches, abbreviations.uses(text.text, position), meanings)
+    defined = [abbreviations.add(text.text) for text in texts]
+    meanings = {
+        id(definition): _meaning(definition, matches, text.language)
+        for text, matches, own in zip(texts, found, defined, strict=True)
+        for definition in own
+    }
+    uses = [abbreviations.uses(text.text, position) for position, text in enumerate(texts)]
+    longer = [
+        list(phrases(text.text, some, own)) if some else []
+        for text, some, own in zip(texts, uses, defined, strict=True)
+    ]
+    return _Draft(document, texts, found, uses, longer, meanings)
+
+
+def _mentions(draft: _Draft, named: Mapping[Text, list[Match]], overlaps: bool) -> Iterator[Mention]:
+    longer: list[list[Match]] = []
+    for text, those in zip(draft.texts, draft.longer, strict=True):
+        longer.append([])
+        for phrase in those:
+            match = named_by(phrase, named[Text("", phrase.words, text.language)])
+            if match is not None:
+                match = match._replace(rule="short_form", score=round(match.score * WHOLE, 3))
+                longer[-1].append(match)
+                if draft.meanings[id(phrase.definition)] is None and stands_for(phrase, match):
+                    draft.meanings[id(phrase.definition)] = match
+    for text, matches, uses, names in zip(draft.texts, draft.found, draft.uses, longer, strict=True):
+        matches = with_longer(matches, names, overlaps=overlaps) if names else matches
+        read = _with_short_forms(matches, uses, draft.meanings)
         spans = [(match.start, match.end) for match in read]
+        headed = of_heading(text.heading, text.language) if spans and text.heading else None
         for match, context in zip(read, assign(text.text, spans, text.language), strict=True):
-            yield _mention(document, text, match, context)
+            yield _mention(draft.document, text, match, context if headed is None else context | headed)
 
 
 def _find(texts: Sequence[Text], matcher: Matcher, overlaps: bool) -> list[list[Match]]:
@@ -202,7 +257,7 @@ def _is_most(long: str, at: int, language: str) -> bool:
 
 def _with_short_forms(
     matches: Sequence[Match],
-    uses: Sequence[tuple[int, int, Definition]],
+    uses: Sequence[Use],
     meanings: Mapping[int, Match | None],
 ) -> list[Match]:
     """Matches with the short forms' own readings in place of whatever the vocabulary makes of them."""

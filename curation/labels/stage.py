@@ -22,6 +22,7 @@ from schemas.case import Case
 from schemas.concept import Mention
 from schemas.diagnosis import PrincipalDiagnosis, Statement
 from schemas.extracted import Figure, Panel, Passage
+from schemas.ids import title_id
 from schemas.image import FigureImage
 from schemas.label import Label, RecordLabels
 from schemas.stages import Account, Input, RecordStage, Table
@@ -65,10 +66,11 @@ def label(
     rows = _domain(article, texts)
     is_medical = rows[0].value != domain.NON_MEDICAL
     named = named_in(mentions)
+    asserted = replace(texts, titles=_asserted(article, texts.titles, mentions))
     parents = parents_in(relations) if relations is not None and named else None
     held: Held = {}
     for facet in topic.FACETS:
-        tallies = topic.points(facet, texts, named, parents)
+        tallies = topic.points(facet, asserted if facet == "specialty" else texts, named, parents)
         made = list(topic.labels(article.id, article.id, facet, tallies, is_medical=is_medical))
         held[facet] = frozenset(row.value for row in made)
         rows += made
@@ -107,6 +109,23 @@ def _domain(article: Article, texts: Texts) -> list[Label]:
         del tallies[domain.NON_MEDICAL]
         rows = list(domain.labels(article.id, article.id, tallies))
     return rows
+
+
+def _asserted(article: Article, titles: Sequence[str], mentions: Sequence[Mention]) -> tuple[str, ...]:
+    """Titles without what the article's own only compares with: "Abscess mimicking [ovarian cancer]".
+
+    That tells where in the body it is about, but not whose field it is.
+    """
+    title = article.title
+    for item in mentions:
+        is_only_named = item.is_negated or item.is_hypothetical
+        if (
+            item.text_id == title_id(article.id)
+            and is_only_named
+            and title[item.start : item.end] == item.text
+        ):
+            title = f"{title[: item.start]}{' ' * len(item.text)}{title[item.end :]}"
+    return tuple(title if one == article.title else one for one in titles)
 
 
 def of_figure(
@@ -222,7 +241,7 @@ def _record_ids(
 
 LABELS = RecordStage(
     name="labels",
-    version=9,
+    version=10,
     inputs=(
         Input("parse.articles", Article, by="id"),
         Input("extract.figures", Figure, by="article_id"),

@@ -21,6 +21,9 @@ NAMES = {
     "oddococcus ruber": "MADE:8",
     "ruber": "MADE:9",
     "o. ruber fever": "MADE:10",
+    "odd-even disease": "MADE:11",
+    "cold thing fever": "MADE:12",
+    "even": "MADE:13",
 }
 
 
@@ -169,6 +172,36 @@ def test_documents_read_together_give_what_each_gives_alone() -> None:
     together = list(annotate_many(documents, Exact()))
     assert together == [annotate(*document, Exact()) for document in documents]
     assert [len(found) for found in together] == [3, 3, 0, 30_000, 1]
+
+
+def test_a_short_form_inside_a_name_does_not_break_it() -> None:
+    found = told(read("Odd-even (OE) disease is rare.", "OE disease or OE, OE-like."))
+    assert found == [
+        ("t0", "Odd-even (OE) disease", "MADE:11", "short_form"),
+        ("t1", "OE disease", "MADE:11", "short_form"),
+        ("t1", "OE", "MADE:11", "short_form"),
+        ("t1", "OE", "MADE:11", "short_form"),
+    ]
+
+
+def test_a_name_goes_on_behind_a_short_form_of_its_own() -> None:
+    found = told(read("A cold thing (CT), or CT fever; CT and fever.", "CT. Fever"))
+    assert found == [
+        ("t0", "cold thing", "MADE:4", "exact"),
+        ("t0", "CT", "MADE:4", "short_form"),
+        ("t0", "CT fever", "MADE:12", "short_form"),
+        ("t0", "CT", "MADE:4", "short_form"),
+        ("t0", "fever", "MADE:2", "exact"),
+        ("t1", "CT", "MADE:4", "short_form"),
+        ("t1", "Fever", "MADE:2", "exact"),
+    ]
+
+
+def test_what_stands_under_a_heading_of_the_past_is_of_the_past() -> None:
+    text = Text("a", "A made fever. No cold thing.", heading="Past medical history")
+    fever, cold = annotate("doc", [text], Exact())
+    assert fever.is_historical and not fever.is_negated
+    assert cold.is_historical and cold.is_negated
 
 
 @pytest.mark.parametrize("overlaps", [False, True])
