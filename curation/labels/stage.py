@@ -5,6 +5,7 @@ A case or figure gets a topic row of its own only where its text decides for ano
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -30,6 +31,9 @@ from schemas.stages import Account, Input, RecordStage, Table
 _STATEMENT = Weight(3.0, 1.0, 9.0)
 _TOLD = Weight(0.6, 0.2, 5.0)
 _CAPTION = Weight(2.0, 0.5, 6.0)
+_COMPARES = re.compile(
+    r"\b(?:mimic(?:s|ked|king)?|mistaken for|misdiagnosed as|masquerad(?:es|ed|ing) as)\b", re.IGNORECASE
+)
 _MIN_OWN = 4.0
 _CASE_TEXT = 4000
 Held = dict[topic.TopicFacet, frozenset[str]]
@@ -117,13 +121,12 @@ def _asserted(article: Article, titles: Sequence[str], mentions: Sequence[Mentio
     That tells where in the body it is about, but not whose field it is.
     """
     title = article.title
+    compares = _COMPARES.search(title)
+    if compares is None:
+        return tuple(titles)
     for item in mentions:
-        is_only_named = item.is_negated or item.is_hypothetical
-        if (
-            item.text_id == title_id(article.id)
-            and is_only_named
-            and title[item.start : item.end] == item.text
-        ):
+        is_compared = item.is_hypothetical and item.start >= compares.end()
+        if item.text_id == title_id(article.id) and is_compared and title[item.start : item.end] == item.text:
             title = f"{title[: item.start]}{' ' * len(item.text)}{title[item.end :]}"
     return tuple(title if one == article.title else one for one in titles)
 
