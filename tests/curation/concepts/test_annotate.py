@@ -166,12 +166,12 @@ def test_documents_read_together_give_what_each_gives_alone() -> None:
         ("one", [Text("a", "A made fever (MF)."), Text("b", "No MF.")]),
         ("two", [Text("a", "MF and cold thing"), Text("b", "Oddococcus ruber; O. ruber", "fr")]),
         ("three", []),
-        ("four", [Text("a", "fever " * 30_000)]),
+        ("four", [Text("a", "fever" + " of" * 50_000)]),
         ("five", [Text("a", "no fever")]),
     ]
     together = list(annotate_many(documents, Exact()))
     assert together == [annotate(*document, Exact()) for document in documents]
-    assert [len(found) for found in together] == [3, 3, 0, 30_000, 1]
+    assert [len(found) for found in together] == [3, 3, 0, 1, 1]
 
 
 def test_a_short_form_inside_a_name_does_not_break_it() -> None:
