@@ -9,14 +9,14 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from curation.concepts.abbreviations import Definition
+from curation.concepts.abbreviations import FUNCTION, Definition
 from curation.concepts.matcher import Match
 from curation.concepts.normalise import ADJECTIVE
 
 Use = tuple[int, int, Definition]
 _BRACKETS = re.compile(r"[\"'“”‘’\s]*[)\]）］]")
 _OPENS = re.compile(r"[(\[（［][\"'“”‘’\s]*")
-_BEHIND = re.compile(r"[ \u00a0-](?=[^\W\d_])[^.;:()\[\]<>=\n]{2,60}")
+_BEHIND = re.compile(r"[ \u00a0-](?=[^\W\d_])(\w+)[^.;:()\[\]<>=\n]{0,40}")
 
 
 _ILLNESS = re.compile(r"[ -](?:disease|disorder|syndrome)s?")
@@ -56,7 +56,8 @@ def phrases(text: str, uses: Sequence[Use], own: Sequence[Definition]) -> Iterat
             if closing is None or opening is None or opening.end() != start:
                 continue
             start, behind = definition.long_start, closing.end()
-        if following := _BEHIND.match(text, behind):
+        following = _BEHIND.match(text, behind)
+        if following is not None and following[1] not in FUNCTION:
             yield Phrase(start, behind, definition.long + following[0], definition, is_defining)
 
 
