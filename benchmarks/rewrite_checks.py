@@ -121,7 +121,7 @@ def other_names(path: Path, wanted: Sequence[str]) -> dict[str, tuple[str, ...]]
 
 def mentions(world: World, text: str) -> list[Mention]:
     """Concepts named in a text."""
-    return list(annotate("generated", [Text("text", text)], world.matcher, overlaps=True))
+    return annotate("generated", [Text("text", text)], world.matcher, overlaps=True)
 
 
 def reasons_of(world: World, source: str, made: str, answer: str, others: Sequence[str]) -> list[str]:

@@ -45,7 +45,7 @@ from curation.concepts.annotate import Text, annotate
 from curation.concepts.opening import open_backend
 matcher = open_backend("native", Path(sys.argv[1]))
 text = "She had no fever but pneumonia was suspected, and her mother had Chronic arthritis."
-list(annotate("one", [Text("one", text)], matcher))
+annotate("one", [Text("one", text)], matcher)
 """
 
 

@@ -55,16 +55,17 @@ class Grounding:
 
     def find(self, text: str, language: str = "en", *, overlaps: bool = False) -> list[Match]:
         """Mentions of a document that is this text."""
-        from curation.concepts.annotate import Text, annotate
-
-        mentions = annotate("text", [Text("text", text, language)], self._matcher, overlaps=overlaps)
-        return [Match(m.start, m.end, m.concept, m.name, m.rule, m.score) for m in mentions]
+        return next(self.find_many([text], language, overlaps=overlaps))
 
     def find_many(
         self, texts: Iterable[str], language: str = "en", *, overlaps: bool = False
     ) -> Iterator[list[Match]]:
         """The same for many documents."""
-        return (self.find(text, language, overlaps=overlaps) for text in texts)
+        from curation.concepts.annotate import Text, annotate_many
+
+        documents = (("text", [Text("text", text, language)]) for text in texts)
+        for mentions in annotate_many(documents, self._matcher, overlaps=overlaps):
+            yield [Match(m.start, m.end, m.concept, m.name, m.rule, m.score) for m in mentions]
 
 
 def build(name: str, folder: Path) -> None:

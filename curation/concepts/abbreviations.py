@@ -56,7 +56,7 @@ _NO_SHORT = _words(
 )
 """What opens a bracket without being a short form, units, and words mistaken for short forms."""
 _NUMBER = re.compile(r"(?<=[^\W\d]{2})[-‑–]\d{1,4}$")
-_FUNCTION = _words(
+FUNCTION = _words(
     """
     a an the of in on at by to for from with without and or as is are was were be been we our their its this
     these that which who such than but if into using via between among during after before not had has have
@@ -64,7 +64,7 @@ _FUNCTION = _words(
     um uma
     """
 )
-"""Words no long form begins with."""
+"""Words no long form begins with, and no name goes on with behind a short form."""
 
 
 _LATIN = re.compile(r"in\s(?:vitro|vivo|situ|utero|silico|ovo)\b", re.IGNORECASE)
@@ -151,11 +151,11 @@ def _by_initials(short: str, text: str, floor: int, found: int, end: int) -> int
     """A start from which every letter is an initial, or `found`: "maintenance medium (MM)", not "medium"."""
     letters = [_fold(character) for character in short if character.isalnum()]
     words = list(_TOKEN.finditer(text, floor, end))
-    for chosen in (words, [word for word in words if word.group() not in _FUNCTION]):
+    for chosen in (words, [word for word in words if word.group() not in FUNCTION]):
         last = chosen[-len(letters) :]
         if [_fold(word.group()[0]) for word in last] == letters:
             start = last[0].start()
-            if last[0].group() not in _FUNCTION or _LATIN.match(text, start):
+            if last[0].group() not in FUNCTION or _LATIN.match(text, start):
                 return min(found, start)
     return found
 
@@ -230,7 +230,7 @@ def _align(short: str, text: str, floor: int, end: int) -> int | None:
         while start > floor and not text[start - 1].isspace() and text[start - 1] not in "/,":
             start -= 1
         word = _TOKEN.match(text, start, end)
-        if word is not None and (word.group() not in _FUNCTION or _LATIN.match(text, start)):
+        if word is not None and (word.group() not in FUNCTION or _LATIN.match(text, start)):
             return start
     return None
 
@@ -246,7 +246,7 @@ def _believe(short: str, long: str) -> float:
     if long.startswith(short) or long.count(",") > 2 or (_ROMAN.fullmatch(short) and len(words) > 1):
         return 0.0
     letters = [_fold(character) for character in short if character.isalpha()]
-    initials = [_fold(word[0]) for word in words if word not in _FUNCTION and not word.isdigit()]
+    initials = [_fold(word[0]) for word in words if word not in FUNCTION and not word.isdigit()]
     hits = _common(letters, initials)
     skipped = len(initials) - hits
     if skipped > max(1, len(letters) - 1) or (skipped and hits * 2 < len(letters) - (skipped == 1)):

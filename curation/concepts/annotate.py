@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import accumulate
+from itertools import accumulate, islice
 
 from curation.concepts.abbreviations import Definition, DocumentAbbreviations
-from curation.concepts.context import Context, assign
+from curation.concepts.context import Context, assign, of_heading
+from curation.concepts.longer_names import Phrase, Use, named_by, phrases, stands_for, with_longer
 from curation.concepts.matcher import Match, Matcher
 from curation.concepts.references import outside
 from schemas.concept import Mention
@@ -22,6 +23,8 @@ WHOLE, PART = 0.95, 0.75
 """A short form is less sure than its long form; more so when only the end of the long form is a concept."""
 SPECIFIC = 6
 """Characters of short forms that are looked up even so: 'COVID-19' is hardly anything else."""
+_TOGETHER = 150_000
+"""Characters of documents that are read together."""
 _HEAD_LAST = frozenset(["en", "de", "nl", "sv", "da", "no", "ja", "zh", "ko"])
 """Languages whose compounds end with what they are: of 'infarto agudo de miocardio' the end says where."""
 _TURN = re.compile(
@@ -57,35 +60,116 @@ _HYPHENS = ("-", "‐", "‑", "–")
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """One text of a document."""
+    """One text of a document; `heading` is the one it stands under, if any."""
 
     id: str
     text: str
     language: str = "en"
+    heading: str = ""
 
 
 def annotate(
     document: str, texts: Sequence[Text], matcher: Matcher, *, overlaps: bool = False
-) -> Iterator[Mention]:
-    """Mentions in the texts of one document, in order.
+) -> list[Mention]:
+    """Mentions in the texts of one document, in order; see :func:`annotate_many`."""
+    return next(annotate_many([(document, texts)], matcher, overlaps=overlaps))
+
+
+def annotate_many(
+    documents: Iterable[tuple[str, Sequence[Text]]], matcher: Matcher, *, overlaps: bool = False
+) -> Iterator[list[Mention]]:
+    """Mentions in the texts of each document, in order; documents are read together, which is faster.
 
     Args:
-        document: id of the document.
-        texts: its texts in reading order; a short form means what was said of it last.
+        documents: id of each and its texts in reading order; a short form means what its document said of it
+            last.
         matcher: a backend.
         overlaps: names inside longer ones too.
     """
-    found = _with_species(texts, _find(texts, matcher, overlaps))
+    waiting: list[tuple[str, Sequence[Text]]] = []
+    size = 0
+    for document, texts in documents:
+        waiting.append((document, texts))
+        size += sum(len(text.text) for text in texts)
+        if size >= _TOGETHER:
+            yield from _annotate_together(waiting, matcher, overlaps)
+            waiting, size = [], 0
+    yield from _annotate_together(waiting, matcher, overlaps)
+
+
+def _annotate_together(
+    documents: Sequence[tuple[str, Sequence[Text]]], matcher: Matcher, overlaps: bool
+) -> Iterator[list[Mention]]:
+    found = iter(_find([text for _, texts in documents for text in texts], matcher, overlaps))
+    drafts = [_draft(document, texts, list(islice(found, len(texts)))) for document, texts in documents]
+    wanted = list(dict.fromkeys(phrase for draft in drafts for _, phrase in draft.phrases()))
+    named = dict(zip(wanted, _find(wanted, matcher, overlaps=False), strict=True)) if wanted else {}
+    for draft in drafts:
+        yield list(_mentions(draft, named, overlaps))
+
+
+@dataclass(frozen=True, slots=True)
+class _Draft:
+    """What is known of a document before longer names are looked up.
+
+    Attributes:
+        document: its id.
+        texts: its texts.
+        found: matches in each.
+        uses: short forms in each.
+        longer: what may be a longer name in each.
+        meanings: of definitions, by their identity.
+    """
+
+    document: str
+    texts: Sequence[Text]
+    found: list[list[Match]]
+    uses: list[list[Use]]
+    longer: list[list[Phrase]]
+    meanings: dict[int, Match | None]
+
+    def phrases(self) -> Iterator[tuple[Phrase, Text]]:
+        """What may be a longer name, and the text to look it up in."""
+        for text, those in zip(self.texts, self.longer, strict=True):
+            for phrase in those:
+                yield phrase, Text("", phrase.words, text.language)
+
+
+def _draft(document: str, texts: Sequence[Text], found: list[list[Match]]) -> _Draft:
+    found = _with_species(texts, found)
     abbreviations = DocumentAbbreviations()
-    meanings: dict[int, Match | None] = {}
-    for text, matches in zip(texts, found, strict=True):
-        for definition in abbreviations.add(text.text):
-            meanings[id(definition)] = _meaning(definition, matches, text.language)
-    for position, (text, matches) in enumerate(zip(texts, found, strict=True)):
-        read = _with_short_forms(matches, abbreviations.uses(text.text, position), meanings)
+    defined = [abbreviations.add(text.text) for text in texts]
+    meanings = {
+        id(definition): _meaning(definition, matches, text.language)
+        for text, matches, own in zip(texts, found, defined, strict=True)
+        for definition in own
+    }
+    uses = [abbreviations.uses(text.text, position) for position, text in enumerate(texts)]
+    longer = [
+        list(phrases(text.text, some, own)) if some else []
+        for text, some, own in zip(texts, uses, defined, strict=True)
+    ]
+    return _Draft(document, texts, found, uses, longer, meanings)
+
+
+def _mentions(draft: _Draft, named: Mapping[Text, list[Match]], overlaps: bool) -> Iterator[Mention]:
+    longer: list[list[Match]] = []
+    for text, those in zip(draft.texts, draft.longer, strict=True):
+        longer.append([])
+        for phrase in those:
+            match = named_by(phrase, named[Text("", phrase.words, text.language)])
+            if match is not None:
+                match = match._replace(rule="short_form", score=round(match.score * WHOLE, 3))
+                longer[-1].append(match)
+                if draft.meanings[id(phrase.definition)] is None and stands_for(phrase, match):
+                    draft.meanings[id(phrase.definition)] = match
+    for text, matches, uses, names in zip(draft.texts, draft.found, draft.uses, longer, strict=True):
+        matches = with_longer(matches, names, overlaps=overlaps) if names else matches
+        read = _with_short_forms(matches, uses, draft.meanings)
         spans = [(match.start, match.end) for match in read]
+        headed = of_heading(text.heading, text.language) if spans and text.heading else None
         for match, context in zip(read, assign(text.text, spans, text.language), strict=True):
-            yield _mention(document, text, match, context)
+            yield _mention(draft.document, text, match, context if headed is None else context | headed)
 
 
 def _find(texts: Sequence[Text], matcher: Matcher, overlaps: bool) -> list[list[Match]]:
@@ -173,7 +257,7 @@ def _is_most(long: str, at: int, language: str) -> bool:
 
 def _with_short_forms(
     matches: Sequence[Match],
-    uses: Sequence[tuple[int, int, Definition]],
+    uses: Sequence[Use],
     meanings: Mapping[int, Match | None],
 ) -> list[Match]:
     """Matches with the short forms' own readings in place of whatever the vocabulary makes of them."""

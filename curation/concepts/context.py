@@ -8,10 +8,11 @@ only look like triggers. The phrases of each language are data, in context_rules
 from __future__ import annotations
 
 import functools
+import operator
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, replace
 from itertools import accumulate
 from operator import itemgetter
 
@@ -40,6 +41,10 @@ class Context:
     is_historical: bool = False
     is_family: bool = False
 
+    def __or__(self, other: Context) -> Context:
+        """What either says."""
+        return Context(*map(operator.or_, astuple(self), astuple(other)))
+
 
 _PLAIN = Context()
 _BRACKETS = re.compile("[()（）]")
@@ -47,12 +52,14 @@ _FORWARD_REACH = 400
 _BACKWARD_REACH = 160
 """Characters a scope extends at most; sentences of articles rarely need more, and work stays linear."""
 _NEAR_WORDS = 5
+_LONGEST_HEADING = 60
 _BEFORE = re.compile(r"(?:[^\s,;:()]+\s+){0,3}[^\s,;:()]*\s*$")
 _NUMBERED = re.compile(r"(?:[:;,]|\b(?:and|or))\s(?:\d{1,2}|[ivx]{1,4}|[a-k])\Z")
 """What stands before a bracket that numbers an item, and closes none: "; 2)"."""
 _ALNUM = re.compile(r"[^\W_]")
 _ASIDE = re.compile(r"[(（][^()（）]{20,400}(?:[)）]|$)")
 _PARTICIPLE = re.compile(r"\s+(\w+ed)\b")
+_JOINED = re.compile(r"[^\W\d_A-Z]{3}\.(?=[A-Z][^\W\d_A-Z]+[ ,])")
 _LONGEST_ACRONYM = 4
 _ACRONYM = re.compile(r"(?!NOT)[A-Z]{2,4}")
 _STRESSED = re.compile(r"\b(?:have|has|had|is|are|was|were) \Z")
@@ -94,7 +101,7 @@ class ContextRules:
         lowered = _lowered(text)
         contexts = [_PLAIN] * len(spans)
         order = sorted(range(len(spans)), key=lambda index: spans[index])
-        sentences = sentence_spans(text)
+        sentences = [part for span in sentence_spans(text) for part in _unjoined(text, *span)]
         at = 0
         has_choice = self._is_english and clauses.leaves_choice(lowered)
         for start, end in sentences:
@@ -200,6 +207,7 @@ class ContextRules:
         )
         is_none = self._is_english and flag == "negated" and lowered.startswith("none ", hits[index][0])
         depth = 0
+        has_verb = False
         for at in range(index + 1, len(hits)):
             hit_start, hit_end, phrase = hits[at]
             if hit_start >= end:
@@ -212,9 +220,10 @@ class ContextRules:
             if hit_start <= begin:  # "Years ago, he had": no scope is empty
                 continue
             if flag in phrase.stops:
-                if self._is_english and clauses.is_listed(lowered, hits[index][0], begin, hit_start):
+                if self._is_english and self._goes_beyond(lowered, hits[index], hit_start, flag, has_verb):
                     continue
                 return clauses.end_of_noun(lowered, hit_start, hit_end) if self._is_english else hit_start
+            has_verb |= phrase.is_verb
             if is_none and phrase.is_verb and clauses.shares_subject(lowered, begin, hit_start):
                 continue
             if is_subject and ((is_found := clauses.says_that_found(lowered, hit_start)) or phrase.is_verb):
@@ -230,6 +239,14 @@ class ContextRules:
             if clause is not None:
                 return self._borders.begin(lowered, begin + 1, clause)
         return end
+
+    @staticmethod
+    def _goes_beyond(lowered: str, hit: Hit, stop: int, flag: Flag, has_verb: bool) -> bool:
+        """Whether a scope goes on behind what ends others: a semicolon of a list, what is suggested."""
+        begins, ends, _ = hit
+        if clauses.is_listed(lowered, begins, ends, stop):
+            return True
+        return flag == "negated" and not has_verb and clauses.is_what_suggests(lowered, begins, ends, stop)
 
     def _start_of_scope(self, lowered: str, start: int, hits: Sequence[Hit], index: int, flag: Flag) -> int:
         """Where a scope that ends before a hit starts, by the same rules read backwards."""
@@ -299,6 +316,39 @@ def assign(text: str, spans: Sequence[Span], language: str = "en") -> list[Conte
         replace(context, is_negated=True) if is_denied(text, *span) else context
         for context, span in zip(contexts, spans, strict=True)
     ]
+
+
+@functools.lru_cache(maxsize=1_000)
+def of_heading(heading: str, language: str = "en") -> Context | None:
+    """What a heading says of all that stands under it: "Past medical history", "Family history"; else None.
+
+    That is what it says of words behind a colon and would not say of others: "Mother and child" is no heading
+    of relatives. Only the past and relatives hold for a whole section.
+
+    Args:
+        heading: its words.
+        language: BCP-47.
+    """
+    if len(heading) > _LONGEST_HEADING:
+        return None
+    bare = heading.rstrip(" :.")
+    headed, plain = (
+        assign(f"{before}x", [(len(before), len(before) + 1)], language)[0]
+        for before in (f"{bare}: ", f"{bare}{' x' * _NEAR_WORDS} ")
+    )
+    context = Context(
+        is_historical=headed.is_historical and not plain.is_historical,
+        is_family=headed.is_family and not plain.is_family,
+    )
+    return None if context == _PLAIN else context
+
+
+def _unjoined(text: str, start: int, end: int) -> Iterator[Span]:
+    """A sentence, parted where the space behind a full stop is missing: "No fever.The liver was large"."""
+    for joint in _JOINED.finditer(text, start, end):
+        yield start, joint.end()
+        start = joint.end()
+    yield start, end
 
 
 def _lowered(text: str) -> str:

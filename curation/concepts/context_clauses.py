@@ -54,6 +54,8 @@ _WHO = re.compile(r",\s+(?:who|whose)\b[^,;:.]*\Z")
 _GOES_ON = re.compile(r",\s+(?:\w+ed|was|is|had|has|underwent|began|felt|went|came|fell)\s")
 
 _CRITERIA = ("exclusion criteria", "inclusion criteria")
+_BEFORE_LEANING = re.compile(r"(?: [^\s,;:.()]+){1,4} ")
+_LEANS = (*_LEANING, "suggesting", "suspicious")
 _LISTED = re.compile(r"[^;.]{0,40}?[(\s:](?:i|1|a)[).]\s")
 _NUMBERED = re.compile(r";\s*(?:(?:and|or)\s+)?[(]?(?:[ivx]{1,5}|\d{1,2}|[a-k])[).]\s")
 _COORDINATED = re.compile(r"(?:,|,? (?:and|or|nor))\s*\Z")
@@ -231,6 +233,22 @@ def is_listed(lowered: str, start: int, begin: int, stop: int) -> bool:
     if lowered.startswith(_CRITERIA, start):
         return True
     return _NUMBERED.match(lowered, stop) is not None and _LISTED.match(lowered, begin - 1, stop) is not None
+
+
+def is_what_suggests(lowered: str, start: int, begin: int, stop: int) -> bool:
+    """Whether what is denied would have suggested what follows: "no [nodules suggestive of metastasis]".
+
+    Args:
+        lowered: a text in lower case.
+        start: where the denial begins.
+        begin: where its words end.
+        stop: where the words begin that lean to what follows; no verb stands between.
+    """
+    return (
+        lowered.startswith(_LEANS, stop)
+        and lowered[start:begin] in _ALONE
+        and _BEFORE_LEANING.fullmatch(lowered, begin, stop) is not None
+    )
 
 
 def shares_subject(lowered: str, begin: int, verb: int) -> bool:

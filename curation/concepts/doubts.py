@@ -7,9 +7,11 @@ most texts have none; rules of words are of English.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from curation.concepts.disambiguate import Reading
+from curation.concepts.normalise import ADJECTIVE
 from curation.concepts.nouns import is_noun
 from curation.concepts.persons import is_person
 from curation.concepts.predicates import AFTER_NOUNS
@@ -64,16 +66,36 @@ _PEOPLE = frozenset({"origin", "descent", "ancestry", "ethnicity"})
 _LONGEST, _SHORTEST_PARTICIPLE = 40, 3
 
 
-def drop_doubtful(text: str, spans: Spans, base: int, notions: int | None, kinds: frozenset[int]) -> None:
+class Groups(NamedTuple):
+    """Numbers of semantic groups in an index.
+
+    Attributes:
+        notions: of concepts and documents ("exhibit", "outline"), -1 for none.
+        fields: of disciplines ("genetics"), -1 for none.
+        kinds: of diseases and parts of the body, which are no genus.
+    """
+
+    notions: int
+    fields: int
+    kinds: frozenset[int]
+
+
+def groups_of(listed: Sequence[str]) -> Groups:
+    """Their numbers, from the groups of an index in order."""
+    number = {group: place for place, group in enumerate(listed)}
+    kinds = frozenset(number[group] for group in ("DISO", "ANAT") if group in number)
+    return Groups(number.get("CONC", -1), number.get("OCCU", -1), kinds)
+
+
+def drop_doubtful(text: str, spans: Spans, base: int, groups: Groups, *, is_english: bool) -> None:
     """Forget such spans.
 
     Args:
         text: any text.
         spans: its spans, which count from `base`; changed in place.
         base: where the text begins.
-        notions: number of the semantic group of concepts and documents ("exhibit", "outline"), -1 for none;
-            None where the text is not in English.
-        kinds: numbers of the semantic groups of diseases and parts of the body.
+        groups: semantic groups that matter here.
+        is_english: whether the text is read as English.
     """
     if "(" in text or "[" in text:
         _close_brackets(text, spans, base)
@@ -85,12 +107,14 @@ def drop_doubtful(text: str, spans: Spans, base: int, notions: int | None, kinds
             spans.pop((word.start() + base, word.end() + base), None)
     if _OF_A_PLACE.search(text) is not None:
         _drop_adjectives(text, spans, base)
-    if notions is None:
+    if not is_english:
         return
     for start, end in list(_genera(text, spans, base)):  # "Thymus vulgaris" is a plant
-        _drop_genus(spans, (start, end), kinds)
-    for start, end in list(_verbs(text, spans, base, notions)):
+        _drop_kinds(spans, (start, end), groups.kinds)
+    for start, end in list(_verbs(text, spans, base, groups.notions)):
         del spans[start, end]
+    for start, end in list(_of_fields(text, spans, base, groups.fields)):
+        _drop_kinds(spans, (start, end), frozenset({groups.fields}))
 
 
 def _drop_unlike(text: str, spans: Spans, base: int) -> None:
@@ -173,8 +197,17 @@ def _genera(text: str, spans: Spans, base: int) -> Iterator[Span]:
             yield start, end
 
 
-def _drop_genus(spans: Spans, span: Span, kinds: frozenset[int]) -> None:
-    """Forget diseases and organs that a genus is called like: "Bos" and "Thymus"."""
+def _of_fields(text: str, spans: Spans, base: int, fields: int) -> Iterator[Span]:
+    """Adjectives that say of what field something is, and name none: "genetic" causes are no genetics."""
+    for (start, end), (readings, _) in spans.items():
+        if any(one.group == fields for one in readings):
+            word = text[start - base : end - base]
+            if word.islower() and word.isalpha() and ADJECTIVE.search(word):
+                yield start, end
+
+
+def _drop_kinds(spans: Spans, span: Span, kinds: frozenset[int]) -> None:
+    """Forget readings of some semantic groups: diseases and organs that a genus is called like ("Thymus")."""
     readings, share = spans.get(span, ((), 0.0))
     left = tuple(one for one in readings if one.group not in kinds)
     if len(left) < len(readings):

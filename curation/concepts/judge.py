@@ -26,6 +26,7 @@ _SYNONYM, _VARIANT, _PARTIAL, _LOOSE = 0.01, 0.05, 0.12, 0.08
 
 _CHANGES = frozenset({"increas", "decreas"})
 """Keys of qualities that things may have or come to have."""
+_CELL = "cell"
 _ILLNESS = frozenset({"disease", "disorder"})
 _SIGNS = frozenset({"manifestation", "sign", "symptom", "finding", "feature"})
 """Words that share a key with those and say what is seen of an illness; a "problem" may be the illness."""
@@ -122,8 +123,8 @@ def judge(
         return None
     penalty = penalty_of(flags)
     if is_misspelt:
-        if _corrected(text.forms, known.forms) != known.forms:
-            return None
+        if _corrected(text.forms, known.forms) != known.forms or len(known.commas) > len(text.commas):
+            return None  # a "wound swab" is no "wound, stab"
         if ADJECTIVE.search(text.words[-1]) and not ADJECTIVE.search(known.words[-1]):
             return None  # "thrombogenic" is no "thrombopenia"
         others = len(_beyond(text.inflections, known.inflections))
@@ -154,6 +155,8 @@ def penalty_of(flags: int) -> float:
 def _other_form(text: Words, known: Words, flags: int, code: str) -> tuple[MatchRule, float] | None:
     penalty = penalty_of(flags)
     is_inverted = len(text.commas) > len(known.commas)
+    if not is_inverted and _are_its_cells(text, known, code):
+        return None
     if text.forms == known.forms:
         if is_inverted or (code == "en" and (_turns_at_of(text, known) or "by" in known.small - text.small)):
             return None
@@ -174,6 +177,18 @@ def _other_form(text: Words, known: Words, flags: int, code: str) -> tuple[Match
         return None
     cost = OF if text.has_of != known.has_of and not is_inverted else REORDERED
     return "order", _likeness(text, known) - cost - penalty
+
+
+def _are_its_cells(text: Words, known: Words, code: str) -> bool:
+    """Whether the text speaks of cells and the name of what they make up: "lymphoma B cells"."""
+    if text.head != _CELL or known.head == _CELL or sorted(text.forms) != sorted(known.forms):
+        return False
+    language = language_of(code)
+    return not any(
+        language.is_quality(noun)
+        for noun, key in zip(known.nouns, known.forms, strict=True)
+        if key == known.head
+    )
 
 
 def _is_sign_of(text: Words, known: Words) -> bool:

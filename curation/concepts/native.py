@@ -16,12 +16,12 @@ from pathlib import Path
 import numpy as np
 
 from curation.concepts.disambiguate import Reading, best, choose, evidence
-from curation.concepts.doubts import drop_doubtful
+from curation.concepts.doubts import Groups, drop_doubtful, groups_of
 from curation.concepts.judge import EXACT, FORM, REORDERED, TYPO, cuts_katakana, judge, penalty_of
 from curation.concepts.laboratory import is_in_blood
 from curation.concepts.lexicon import Lexicon
 from curation.concepts.matcher import Match
-from curation.concepts.names import AS_NOUN, BLOOD, CASED
+from curation.concepts.names import AS_NOUN, BLOOD, CASED, COMMAS
 from curation.concepts.normalise import GREEK_LETTERS, base_language, fold, language_of, rules
 from curation.concepts.nouns import is_noun
 from curation.concepts.persons import is_person, is_said_of_person
@@ -52,10 +52,6 @@ _REMEMBERED = 50_000
 _BATCH = 150_000
 """Characters that are read together."""
 
-_NOTIONS = "CONC"
-"""Semantic group of ideas, documents and their kinds."""
-_NO_GENUS = ("DISO", "ANAT")
-"""Semantic groups of what no genus is."""
 GUESSED = 8
 """Added to a rule of windows.py where a word is a guess."""
 _RULES: dict[int, tuple[MatchRule, float]] = {
@@ -105,9 +101,7 @@ class NativeMatcher:
         self._index, self._typos, self._windows = index, Typos(index), Windows(index)
         self._flags, self._groups = index.items("row_flags"), index.items("row_group")
         self._ends, self._text = index.items("row_end"), index.items("row_text")
-        groups = self.about.get("groups", [])
-        self._notions = groups.index(_NOTIONS) if _NOTIONS in groups else -1
-        self._kinds = frozenset(groups.index(kind) for kind in _NO_GENUS if kind in groups)
+        self._groups_told = groups_of(self.about.get("groups", []))
         self._gaps = _Gaps()
         self._lock = threading.Lock()
         self._lexicons: dict[str, Lexicon] = {}
@@ -150,11 +144,11 @@ class NativeMatcher:
         lexicon = self._lexicon(code if is_known else "en")
         batch = Batch(texts, lexicon, self._gaps)
         spans = self._judge_all(self._windows.find(batch), batch)
-        notions = self._notions if lexicon.language.code == "en" else None
+        is_english = lexicon.language.code == "en"
         if code not in self.about["languages"]:
             spans = {span: found for span, found in spans.items() if found[0][0].rule == "exact"}
         matches = [
-            _matches(text, found, base, overlaps, notions, self._kinds)
+            _matches(text, found, base, overlaps, self._groups_told, is_english=is_english)
             for text, found, base in zip(texts, _parted(spans, batch), batch.bases.tolist(), strict=True)
         ]
         if shortest:
@@ -185,6 +179,8 @@ class NativeMatcher:
             if rule == ROTATED and (is_guess or _is_list(batch, *span)):
                 continue
             if is_guess:
+                if self._flags[row] & COMMAS and "," not in batch.text[span[0] : span[1]]:
+                    continue  # a "wound swab" is no "wound, stab"
                 rule += GUESSED
             read = self._read.get((row, rule)) or self._reading(row, rule)
             known = spans.setdefault(span, read)
@@ -301,11 +297,11 @@ def _parted(spans: Spans, batch: Batch) -> list[Spans]:
 
 
 def _matches(
-    text: str, spans: Spans, base: int, overlaps: bool, notions: int | None, kinds: frozenset[int]
+    text: str, spans: Spans, base: int, overlaps: bool, groups: Groups, *, is_english: bool
 ) -> list[Match]:
     if not spans:
         return []
-    drop_doubtful(text, spans, base, notions, kinds)
+    drop_doubtful(text, spans, base, groups, is_english=is_english)
     if not text.isascii():
         _drop_cut(text, spans, base)
     _drop_acronyms(text, spans, base)

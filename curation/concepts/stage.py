@@ -71,9 +71,13 @@ def texts_of(
             Text(abstract_id(source.id, number), abstract.text, _spoken(abstract.language, source.language))
             for number, abstract in enumerate(article.abstracts, start=1)
         ),
-        *(Text(passage.id, passage.text, passage.language) for passage in passages),
+        *(Text(passage.id, passage.text, passage.language, _heading(passage)) for passage in passages),
         *(Text(figure.id, figure.caption, source.language) for figure in figures if figure.caption),
     ]
+
+
+def _heading(passage: Passage) -> str:
+    return passage.section_path[-1] if passage.section_path else ""
 
 
 def _spoken(stated: str, otherwise: str) -> str:
@@ -143,7 +147,7 @@ def ground_question(
 _PARAMS = {"backend": "native", "overlaps": False}
 GROUND = RecordStage(
     name="ground",
-    version=11,
+    version=12,
     inputs=(
         Input("extract.sources", Source, by="id"),
         Input("parse.articles", Article, by="id"),
@@ -161,7 +165,7 @@ GROUND = RecordStage(
 )
 GROUND_QUESTIONS = RecordStage(
     name="ground_questions",
-    version=10,
+    version=11,
     inputs=(Input("questions.questions", Question, by="id"),),
     outputs=(Table("mentions", Mention, ("text_id", "start", "end", "concept")),),
     process=ground_question,
@@ -172,6 +176,6 @@ GROUND_QUESTIONS = RecordStage(
 GROUND_EXERCISES = replace(
     GROUND_QUESTIONS,
     name="ground_exercises",
-    version=8,
+    version=9,
     inputs=(Input("exercises.questions", Question, by="id"),),
 )

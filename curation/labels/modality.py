@@ -33,6 +33,10 @@ MOST = 9.0
 NOUNS = ("noun", "vague")
 DRAWN = frozenset({"chart", "diagram", "table", "gel", "sequence", "structure", "equation", "screenshot"})
 """Groups of what is drawn, plotted or listed: methods that a clause on such a thing names are its matter."""
+SECTIONS = frozenset({"ct", "mri"})
+"""Images of sections, by whatever they are made for."""
+STUDIES = frozenset({"angiography", "fluoroscopy"})
+"""Studies with contrast, made by X-rays unless another way is named."""
 IMAGE_KIND = 1.5
 MIN_POINTS = 1.5
 CLEAR = 3.0
@@ -160,7 +164,7 @@ class _Reasons:
         Returns:
             The group of the word for something drawn, plotted or listed that names what the clause shows.
         """
-        hits = [hit for hit in load("modality").words.find(clause.text) if hit.text not in self._ignored]
+        hits = [hit for hit in _found(clause.text) if hit.text not in self._ignored]
         named = [hit for hit in hits if clause.names(hit.start)]
         ruler = _ruler(clause, hits)
         is_about = bool(ruler) or (bool(title) and not clause.is_panel)
@@ -209,11 +213,29 @@ class _Reasons:
         return made
 
 
+def _found(text: str) -> Iterator[Hit]:
+    """Phrases of a clause, without a study with contrast that sections are made for: "CT urography"."""
+    before = None
+    for hit in load("modality").words.find(text):
+        is_named_by = (
+            before is not None and _labels(before) <= SECTIONS and text[before.end : hit.start] in (" ", "-")
+        )
+        before = hit
+        if not (is_named_by and _labels(hit) <= STUDIES):
+            yield hit
+
+
+def _labels(hit: Hit) -> set[str]:
+    return {entry.label for entry in hit.entries}
+
+
 def _worth(entry: Entry, hit: Hit, clause: Clause, *, is_title: bool) -> float:
     """Points of a phrase by its strength and place."""
     is_named = clause.names(hit.start)
     if entry.strength == "strong":
         return NAMED if is_named else TOLD
+    if entry.strength == "view":
+        return TOLD if is_named else QUALIFIED
     if entry.strength in NOUNS:
         return HEADED if is_named and clause.is_headed(hit.end) else HINT
     return QUALIFIED if is_named and is_title else HINT

@@ -5,6 +5,7 @@ A case or figure gets a topic row of its own only where its text decides for ano
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -22,6 +23,7 @@ from schemas.case import Case
 from schemas.concept import Mention
 from schemas.diagnosis import PrincipalDiagnosis, Statement
 from schemas.extracted import Figure, Panel, Passage
+from schemas.ids import title_id
 from schemas.image import FigureImage
 from schemas.label import Label, RecordLabels
 from schemas.stages import Account, Input, RecordStage, Table
@@ -29,6 +31,9 @@ from schemas.stages import Account, Input, RecordStage, Table
 _STATEMENT = Weight(3.0, 1.0, 9.0)
 _TOLD = Weight(0.6, 0.2, 5.0)
 _CAPTION = Weight(2.0, 0.5, 6.0)
+_COMPARES = re.compile(
+    r"\b(?:mimic(?:s|ked|king)?|mistaken for|misdiagnosed as|masquerad(?:es|ed|ing) as)\b", re.IGNORECASE
+)
 _MIN_OWN = 4.0
 _CASE_TEXT = 4000
 Held = dict[topic.TopicFacet, frozenset[str]]
@@ -65,10 +70,11 @@ def label(
     rows = _domain(article, texts)
     is_medical = rows[0].value != domain.NON_MEDICAL
     named = named_in(mentions)
+    asserted = replace(texts, titles=_asserted(article, texts.titles, mentions))
     parents = parents_in(relations) if relations is not None and named else None
     held: Held = {}
     for facet in topic.FACETS:
-        tallies = topic.points(facet, texts, named, parents)
+        tallies = topic.points(facet, asserted if facet == "specialty" else texts, named, parents)
         made = list(topic.labels(article.id, article.id, facet, tallies, is_medical=is_medical))
         held[facet] = frozenset(row.value for row in made)
         rows += made
@@ -107,6 +113,22 @@ def _domain(article: Article, texts: Texts) -> list[Label]:
         del tallies[domain.NON_MEDICAL]
         rows = list(domain.labels(article.id, article.id, tallies))
     return rows
+
+
+def _asserted(article: Article, titles: Sequence[str], mentions: Sequence[Mention]) -> tuple[str, ...]:
+    """Titles without what the article's own only compares with: "Abscess mimicking [ovarian cancer]".
+
+    That tells where in the body it is about, but not whose field it is.
+    """
+    title = article.title
+    compares = _COMPARES.search(title)
+    if compares is None:
+        return tuple(titles)
+    for item in mentions:
+        is_compared = item.is_hypothetical and item.start >= compares.end()
+        if item.text_id == title_id(article.id) and is_compared and title[item.start : item.end] == item.text:
+            title = f"{title[: item.start]}{' ' * len(item.text)}{title[item.end :]}"
+    return tuple(title if one == article.title else one for one in titles)
 
 
 def of_figure(
@@ -222,7 +244,7 @@ def _record_ids(
 
 LABELS = RecordStage(
     name="labels",
-    version=9,
+    version=10,
     inputs=(
         Input("parse.articles", Article, by="id"),
         Input("extract.figures", Figure, by="article_id"),

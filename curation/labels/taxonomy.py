@@ -16,11 +16,12 @@ from typing import Any
 from curation.labels.lexicon import Entry, Lexicon
 from schemas.errors import MedqrelsError
 
-STRENGTHS = ("strong", "weak", "noun", "vague", "field", "type", "animal", "person")
-"""strong: names the label; weak: hints at it; noun: names it as the head of a phrase, else hints at it;
-vague: a noun that does so only where its clause names nothing else; field: names of journals and subjects;
-type: article-type; animal and person: who a case report is about."""
-WORDS = ("strong", "weak", "noun", "vague")
+STRENGTHS = ("strong", "weak", "view", "noun", "vague", "field", "type", "animal", "person")
+"""strong: names the label; weak: hints at it; view: names it, but for images that are told to be of another;
+noun: names it as the head of a phrase, else hints at it; vague: a noun that does so only where its clause
+names nothing else; field: names of journals and subjects; type: article-type; animal and person: who a case
+report is about."""
+WORDS = ("strong", "weak", "view", "noun", "vague")
 _ID = re.compile(r"[a-z][a-z0-9_]*$")
 _KEYS = frozenset({"id", "name", "parent", "kind", "m3retrieve", "imageclef", "words_of", *STRENGTHS})
 KINDS = ("organ", "discipline", "age", "")

@@ -9,6 +9,7 @@ from __future__ import annotations
 import gzip
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from lxml import etree
@@ -67,19 +68,30 @@ def _descriptor(element: etree._Element, trees: dict[str, list[str]], path: Path
         return
     concept = f"MESH:{ui}"
     trees[ui] = [(item.text or "").strip() for item in element.iterfind("TreeNumberList/TreeNumber")]
+    hidden = _is_publication_type(trees[ui])
     yield ConceptName(
-        concept=concept, name=heading, source=SOURCE, term_type="MH", tier=_TIER, is_preferred=True
-    )
+        concept=concept, name=heading, source=SOURCE, term_type="MH", tier=_TIER, is_preferred=True,
+        is_suppressed=hidden,
+    )  # fmt: skip
     other = _concept_relations(element)
     for part in element.iterfind("ConceptList/Concept"):
         preferred = part.get("PreferredConceptYN") == "Y"
         kind = "ET" if preferred else other.get(part.findtext("ConceptUI") or "", "RELATED")
-        yield from _terms(part, concept, heading, kind)
+        yield from (replace(term, is_suppressed=hidden) for term in _terms(part, concept, heading, kind))
         note = (part.findtext("ScopeNote") or "").strip()
         if preferred and note:
             yield ConceptDefinition(concept=concept, text=" ".join(note.split()), source=SOURCE, tier=_TIER)
         if preferred and (cui := (part.findtext("ConceptUMLSUI") or "").strip()):
             yield ConceptMapping(concept=concept, other=f"UMLS:{cui}", source=SOURCE)
+
+
+def _is_publication_type(trees: Sequence[str]) -> bool:
+    """Whether a descriptor says what a publication is, not what it is about: tree V holds those alone.
+
+    Their names ("Index", "Atlas", "Case Reports") are suppressed: in a text they mean the text, or another
+    thing.
+    """
+    return bool(trees) and all(tree.startswith("V") for tree in trees)
 
 
 def _concept_relations(element: etree._Element) -> Mapping[str, str]:
@@ -133,7 +145,9 @@ def read_tsv(path: Path, sha256: str, release: str = "") -> Rows:
                 yield _drop(place, path, "not id, heading, entry terms and tree numbers in UTF-8")
                 continue
             trees[cells[0]] = [tree for tree in cells[3].split("|") if tree]
-            yield from _extract(f"MESH:{cells[0]}", cells[1], cells[2].split("|"))
+            hidden = _is_publication_type(trees[cells[0]])
+            terms = _extract(f"MESH:{cells[0]}", cells[1], cells[2].split("|"))
+            yield from (replace(term, is_suppressed=hidden) for term in terms)
     if not trees:
         raise InputError("no MeSH descriptor in this file", file=str(path))
     yield from _hierarchy(trees)

@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
-from curation.concepts.annotate import Text, annotate
-from curation.concepts.matcher import Matcher
+from curation.concepts.annotate import Text, annotate, annotate_many
 from curation.concepts.opening import open_backend
 from flows.engine.execution import new_pool
 from flows.vocabulary.indexes import Index
@@ -171,14 +170,19 @@ def _cut(lines: Iterable[bytes]) -> Iterator[list[bytes]]:
 
 def _ground_batch(batch: _Batch) -> list[dict[str, Any]]:
     matcher = open_backend(batch.index.backend, batch.index.path)
+    rows = [_read(line, number) for number, line in enumerate(batch.lines, start=batch.first) if line.strip()]
+    documents = [
+        (str(row["id"]), [Text("text", row["text"], row["language"])]) for row in rows if "error" not in row
+    ]
+    found = annotate_many(documents, matcher, overlaps=batch.overlaps)
     return [
-        _ground_line(line, number, matcher, batch.overlaps)
-        for number, line in enumerate(batch.lines, start=batch.first)
-        if line.strip()
+        row if "error" in row else {"id": row["id"], "mentions": [mention_of(each) for each in next(found)]}
+        for row in rows
     ]
 
 
-def _ground_line(line: bytes, number: int, matcher: Matcher, overlaps: bool) -> dict[str, Any]:
+def _read(line: bytes, number: int) -> dict[str, Any]:
+    """Id, text and language of a line; else its number and the error."""
     try:
         if len(line) > MAX_LINE_BYTES:
             raise ValueError(f"longer than {MAX_LINE_BYTES} bytes")
@@ -192,5 +196,4 @@ def _ground_line(line: bytes, number: int, matcher: Matcher, overlaps: bool) -> 
             raise ValueError('"language" is not text')
     except (ValueError, RecursionError) as error:
         return {"line": number, "error": str(error)[:200]}
-    found = annotate(str(row["id"]), [Text("text", row["text"], language)], matcher, overlaps=overlaps)
-    return {"id": row["id"], "mentions": [mention_of(each) for each in found]}
+    return {"id": row["id"], "text": row["text"], "language": language}

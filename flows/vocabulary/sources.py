@@ -22,7 +22,7 @@ from schemas.hashing import sha256_file, sha256_text
 from schemas.record import from_table, to_table
 from schemas.vocabulary import VocabularySource
 
-VERSION = 5
+VERSION = 6
 """Changes when a reader would give other rows of the same file."""
 MEMORY = "1GB"
 _BUFFER = 50_000

@@ -166,7 +166,7 @@ def faults(
 
 def mentions_in(text: str, vocabulary: Path) -> list[Mention]:
     """Concepts named in a text, those inside longer names too."""
-    return list(annotate("", [Text("text", text)], open_backend(_BACKEND, vocabulary), overlaps=True))
+    return annotate("", [Text("text", text)], open_backend(_BACKEND, vocabulary), overlaps=True)
 
 
 def _drop(unit: str, collection: str, reason: StrEnum, detail: str) -> Drop:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 import pytest
 
-from curation.concepts.annotate import PART, WHOLE, Text, annotate
+from curation.concepts.annotate import PART, WHOLE, Text, annotate, annotate_many
 from curation.concepts.matcher import Match
 from schemas.concept import Mention
 
@@ -21,6 +21,9 @@ NAMES = {
     "oddococcus ruber": "MADE:8",
     "ruber": "MADE:9",
     "o. ruber fever": "MADE:10",
+    "odd-even disease": "MADE:11",
+    "cold thing fever": "MADE:12",
+    "even": "MADE:13",
 }
 
 
@@ -49,7 +52,7 @@ class Exact:
 
 def read(*texts: str) -> list[Mention]:
     numbered = [Text(f"t{number}", text) for number, text in enumerate(texts)]
-    found = list(annotate("doc", numbered, Exact()))
+    found = annotate("doc", numbered, Exact())
     for mention in found:
         assert texts[int(mention.text_id[1:])][mention.start : mention.end] == mention.text
     return found
@@ -153,14 +156,57 @@ def test_languages_are_read_apart_and_order_is_kept() -> None:
             yield from super().find_many(those, language, overlaps=overlaps)
 
     texts = [Text("a", "fever"), Text("b", "cold thing", "fr"), Text("c", "made fever"), Text("d", "")]
-    found = list(annotate("doc", texts, Noting()))
+    found = annotate("doc", texts, Noting())
     assert asked == [("en", 3), ("fr", 1)]
     assert [row.text_id for row in found] == ["a", "b", "c"]
 
 
+def test_documents_read_together_give_what_each_gives_alone() -> None:
+    documents = [
+        ("one", [Text("a", "A made fever (MF)."), Text("b", "No MF.")]),
+        ("two", [Text("a", "MF and cold thing"), Text("b", "Oddococcus ruber; O. ruber", "fr")]),
+        ("three", []),
+        ("four", [Text("a", "fever" + " of" * 50_000)]),
+        ("five", [Text("a", "no fever")]),
+    ]
+    together = list(annotate_many(documents, Exact()))
+    assert together == [annotate(*document, Exact()) for document in documents]
+    assert [len(found) for found in together] == [3, 3, 0, 1, 1]
+
+
+def test_a_short_form_inside_a_name_does_not_break_it() -> None:
+    found = told(read("Odd-even (OE) disease is rare.", "OE disease or OE, OE-like."))
+    assert found == [
+        ("t0", "Odd-even (OE) disease", "MADE:11", "short_form"),
+        ("t1", "OE disease", "MADE:11", "short_form"),
+        ("t1", "OE", "MADE:11", "short_form"),
+        ("t1", "OE", "MADE:11", "short_form"),
+    ]
+
+
+def test_a_name_goes_on_behind_a_short_form_of_its_own() -> None:
+    found = told(read("A cold thing (CT), or CT fever; CT and fever.", "CT. Fever"))
+    assert found == [
+        ("t0", "cold thing", "MADE:4", "exact"),
+        ("t0", "CT", "MADE:4", "short_form"),
+        ("t0", "CT fever", "MADE:12", "short_form"),
+        ("t0", "CT", "MADE:4", "short_form"),
+        ("t0", "fever", "MADE:2", "exact"),
+        ("t1", "CT", "MADE:4", "short_form"),
+        ("t1", "Fever", "MADE:2", "exact"),
+    ]
+
+
+def test_what_stands_under_a_heading_of_the_past_is_of_the_past() -> None:
+    text = Text("a", "A made fever. No cold thing.", heading="Past medical history")
+    fever, cold = annotate("doc", [text], Exact())
+    assert fever.is_historical and not fever.is_negated
+    assert cold.is_historical and cold.is_negated
+
+
 @pytest.mark.parametrize("overlaps", [False, True])
 def test_overlaps_are_passed_on(overlaps: bool) -> None:
-    found = list(annotate("doc", [Text("a", "A made fever.")], Exact(), overlaps=overlaps))
+    found = annotate("doc", [Text("a", "A made fever.")], Exact(), overlaps=overlaps)
     assert [row.text for row in found] == (["made fever", "fever"] if overlaps else ["made fever"])
 
 

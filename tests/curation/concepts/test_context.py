@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from curation.concepts.context import Context, assign, rules
+from curation.concepts.context import Context, assign, of_heading, rules
 
 # [mention|flags]: n negated, h hypothetical, p historical (past), f family; none of them when empty.
 SENTENCES = {
@@ -375,6 +375,25 @@ def test_a_sentence_reads_the_same_among_others(language: str, marked: str) -> N
     moved = [(start + len(before), end + len(before)) for start, end in spans]
     found = assign(f"{before}{text} Xyz no abc if.", moved, language)
     assert [letters(context) for context in found] == flags
+
+
+@pytest.mark.parametrize(
+    ("heading", "language", "flags"),
+    [
+        ("PAST MEDICAL HISTORY", "en", "p"),
+        ("Past history:", "en", "p"),
+        ("Family history", "en", "f"),
+        ("Antecedentes personales", "es", "p"),
+        ("History of present illness", "en", ""),
+        ("A brief history of dengue", "en", ""),
+        ("Mother and child", "en", ""),
+        ("Differential diagnosis", "en", ""),
+        ("Past medical history of the patients and how they were followed in both of the groups", "en", ""),
+    ],
+)
+def test_headings_of_the_past_and_of_relatives(heading: str, language: str, flags: str) -> None:
+    found = of_heading(heading, language)
+    assert ("" if found is None else letters(found)) == flags
 
 
 def test_a_language_without_rules_sets_no_flag() -> None:

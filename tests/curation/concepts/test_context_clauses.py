@@ -82,6 +82,26 @@ SENTENCES = {
         The girls were treated between an acute and a chronic [hepatitis|].
         There was no difference between a mild and a severe [dengue|].
     """,
+    "what a denied thing would suggest": """
+        There were no granulations suggesting [tuberculosis|n].
+        No nodules suggestive of [metastasis|n] were seen.
+        There was no rash consistent with [measles|n].
+        Biopsy showed no granuloma, indicating [lymphoma|].
+        No mass was found, consistent with [atrophy|].
+        She had no rash but [measles|] was confirmed by serology.
+    """,
+    "a missing space behind a full stop": """
+        He had no [fever|n].The liver was enlarged and [jaundice|] was seen.
+        She improved.No [edema|n] was noted.
+        There was no swelling.[Arthritis|] of the knee had developed.
+    """,
+    "what it was treated as": """
+        She was treated as [urinary tract infection|h] but did not improve.
+        He was managed as a case of [pneumonia|h] at a local clinic.
+        She was treated as an outpatient for [cellulitis|].
+        It is usually treated as a single [tissue|].
+        The initial impression was [cellulitis|h].
+    """,
     "neither denied nor left open": """
         No one knew of the swallowed [coin|].
         Nobody was aware of the [burn|].

@@ -156,3 +156,21 @@ def test_a_genus_is_no_disease_and_no_organ(
     ]
     index = matcher("1=Bos", "2=Thymus", "3=Candida", "4=Lupus", types=types)
     assert [text[match.start : match.end] for match in index.find(text)] == found
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("Genetic causes and genetics, a genetic test.", ["Genetic", "genetics"]),
+        ("The genetic basis was told.", []),
+        ("Lymphoma hairy cells were seen.", ["Lymphoma"]),
+        ("Hairy cell lymphoma was seen.", ["Hairy cell lymphoma"]),
+        ("A wound swab and a stab wound.", ["stab wound"]),
+    ],
+)
+def test_fields_cells_and_misspelt_inversions(
+    matcher: Callable[..., NativeMatcher], text: str, found: list[str]
+) -> None:
+    field = ConceptType(concept="T:1", semantic_type="T090", group="OCCU")
+    index = matcher("1=Genetics", "2=Lymphoma, hairy cell", "3=lymphoma", "4=Wounds, Stab", types=[field])
+    assert [text[match.start : match.end] for match in index.find(text)] == found

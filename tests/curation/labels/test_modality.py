@@ -97,6 +97,21 @@ def test_a_figure_that_names_several_carries_them_all() -> None:
     assert [row.rank for row in rows] == [1, 2, 3]
 
 
+@pytest.mark.parametrize(
+    ("caption", "leaves"),
+    [
+        ("Cardiac magnetic resonance imaging, short-axis view: late enhancement.", ["mri"]),
+        ("Short-axis view of cardiac MRI.", ["mri"]),
+        ("Four-chamber view with a mass.", ["ultrasound"]),
+        ("CT urography: a filling defect.", ["ct"]),
+        ("MR angiography of the neck.", ["mri"]),
+        ("Intravenous urography.", ["fluoroscopy"]),
+    ],
+)
+def test_views_and_studies_are_of_the_images_that_are_named(caption: str, leaves: list[str]) -> None:
+    assert [row.value for row in labels(caption)] == leaves
+
+
 def test_a_hint_beside_a_clear_word_makes_no_second_modality() -> None:
     assert both(labels("Axial CT; the lesion increased over months.")) == [("radiology", "ct")]
 

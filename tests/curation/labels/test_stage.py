@@ -18,6 +18,7 @@ from schemas.case import Case, CaseSpan
 from schemas.concept import Mention
 from schemas.diagnosis import PrincipalDiagnosis, Statement
 from schemas.extracted import Figure, Passage
+from schemas.ids import title_id
 from schemas.image import FigureImage
 from schemas.label import Label, RecordLabels
 from schemas.record import from_table, to_dict, to_table
@@ -140,6 +141,19 @@ def test_mentions_count_and_nothing_else_changes_without_them() -> None:
     assert without[quiet.id].specialties == ()
     assert having[quiet.id].specialties == ("ophthalmology",)
     assert {item.place for row in rows if row.facet == "specialty" for item in row.evidence} == {"concept"}
+
+
+def test_what_a_title_only_compares_with_is_not_its_field() -> None:
+    title = "Abscess mimicking metastatic cancer"
+    made = article(("A man came.",), [], title=title, journal="Notes")
+    cancer = Mention(
+        article_id=made.id, text_id=title_id(made.id), start=18, end=35, text="metastatic cancer",
+        concept="MADE:1", name="cancer", is_hypothetical=True,
+    )  # fmt: skip
+    _, plain = run(made)
+    _, told = run(made, **{"ground.mentions": [cancer]})
+    assert "oncology" in plain[made.id].specialties
+    assert "oncology" not in told[made.id].specialties
 
 
 def case(number: int, passage: str, end: int) -> Case:

@@ -167,6 +167,19 @@ def test_mesh_table_makes_headings_entry_terms_and_tree(tmp_path: Path) -> None:
     assert [item.id for item in of(Drop, rows)] == ["m.tsv:3"]
 
 
+def test_what_a_publication_is_is_looked_for_in_no_text(tmp_path: Path) -> None:
+    lines = "D900001\tSpot Lists\tSpot Roll\tV02.900\t\nD900002\tSpots\t\tV02.901|L01.2\t\n"
+    rows = list(mesh.read_tsv(write(tmp_path / "m.tsv", lines), "0" * 64, "toy"))
+    assert {(row.name, row.is_suppressed) for row in of(ConceptName, rows)} == {
+        ("Spot Lists", True),
+        ("Spot Roll", True),
+        ("Spots", False),
+    }
+    text = MESH_XML.replace("C17.900", "V02.900")
+    rows = list(mesh.read_xml(write(tmp_path / "desc.xml", text), "0" * 64))
+    assert any(row.is_suppressed for row in of(ConceptName, rows))
+
+
 def test_babelon_keeps_status_quotes_and_language(tmp_path: Path) -> None:
     table, synonyms = (
         write(tmp_path / "t-de.babelon.tsv", BABELON),
