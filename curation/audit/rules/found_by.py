@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from curation.audit.rule import Check, Defect, Rule
-from curation.audit.rules.planting import drop_row, set_row
+from curation.audit.rules.planting import ids_of, set_row
 
 _OTHERS = "list_filter(found_by, lambda one: split_part(one, ':', 2) <> 'reasoning')"
 _FLAG = f"""SELECT "query-id" AS q, "corpus-id" AS c FROM judgements
@@ -47,10 +47,10 @@ RULES = (
                 _UNSAID,
                 Defect(
                     "a positive whose finders are lost",
-                    f"""UPDATE qrels SET label_status = 'judge', score = 2
-                        WHERE ("query-id", "corpus-id") IN (
-                            SELECT ("query-id", "corpus-id") FROM judgements WHERE rowid = 0);
-                    {drop_row("judgements")}""",
+                    f"""UPDATE qrels SET label_status = 'judge', score = 2 WHERE rowid = 0;
+                    DELETE FROM judgements WHERE ("query-id", "corpus-id") IN (
+                        SELECT ("query-id", "corpus-id") FROM qrels WHERE rowid = 0)
+                    RETURNING {ids_of("judgements")}""",
                 ),
             ),
         ),
