@@ -21,8 +21,8 @@ def test_defects_are_found_though_the_first_pair_judged_is_excluded(tmp_path: Pa
         "judgements": [said("q0", "d0"), said("q0", "d1"), said("q1", "d2")],
         "qrels": qrels(("q0", "d1"), ("q1", "d2"), score=2, status="judge"),
         "excluded": [{"query-id": "q0", "corpus-id": "d0", "reason": "middle"}],
-        "queries": queries(("q0", "Which fever?"), ("q1", "Which rash?")),
-        "corpus": texts(("d0", "One."), ("d1", "Two."), ("d2", "Three.")),
+        "queries": queries(*((f"q{at}", f"Which fever is the {at}th?") for at in range(6))),
+        "corpus": texts(*((f"d{at}", f"The {at}th fever is of another kind.") for at in range(12))),
     }
     subject = dataset(tmp_path, tables)
     assert check(RULE, subject, tmp_path).status == "passed"
