@@ -19,8 +19,8 @@ from curation.cases.patient import (
     newborn_age,
     sex_of,
 )
-from curation.cases.patients import Draft
-from curation.cases.roles import Role, role_of, title_role
+from curation.cases.patients import Draft, Piece
+from curation.cases.roles import Told, roles_of, title_role
 from curation.extract.formalities import is_consent
 from curation.extract.sentences import sentence_spans
 from schemas.article import Article, ArticlePassage
@@ -182,22 +182,33 @@ def _person(draft: Draft, title: str) -> tuple[Age | None, Sex]:
 
 def _spans(draft: Draft) -> tuple[CaseSpan, ...]:
     """Sentences of a draft, neighbours of one role joined; consent and what is of no patient left out."""
-    spans: list[CaseSpan] = []
-    before: Role | None = None
+    places: list[tuple[Piece, int, int]] = []
+    told: list[Told] = []
+    parted: set[int] = set()
     for piece in draft.pieces:
         stated = title_role(piece.paragraph.titles)
-        text = piece.paragraph.text
-        joined: CaseSpan | None = None
+        parted.add(len(told))
         for start, end in piece.sentences():
-            if is_consent(text[start:end]) or is_aside(text[start:end]):
-                joined = None  # a sentence of nothing about the patient parts what stands around it
+            text = piece.paragraph.text[start:end]
+            if is_consent(text) or is_aside(text):
+                parted.add(len(told))  # a sentence of nothing about the patient parts what stands around it
                 continue
-            before = role_of(text[start:end], before, stated)
-            if joined is not None and joined.role == before:
-                start = spans.pop().start
-            joined = CaseSpan(passage_id=piece.paragraph.id, start=start, end=end, role=before)
-            spans.append(joined)
+            places.append((piece, start, end))
+            told.append(Told(text, piece.paragraph.id, stated))
+    spans: list[CaseSpan] = []
+    for at, role in enumerate(roles_of(told, _is_of_patient)):
+        piece, start, end = places[at]
+        if role is None:
+            parted.add(at + 1)
+            continue
+        if at not in parted and spans[-1].role == role:
+            start = spans.pop().start
+        spans.append(CaseSpan(passage_id=piece.paragraph.id, start=start, end=end, role=role))
     return tuple(spans)
+
+
+def _is_of_patient(sentence: str) -> bool:
+    return bool(mentions_patient(sentence)) or introduces(sentence, may_be_kin=True) is not None
 
 
 def _reports(
