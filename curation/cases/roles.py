@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Literal
 
 from curation.cases.headings import Kind, read
+from curation.cases.patient import introduces
 
 Role = Literal["presentation", "findings", "course"]
 _TITLES: tuple[tuple[Role, re.Pattern[str]], ...] = (
@@ -81,6 +82,8 @@ _STEM = 7
 _PLACES = 5
 _MOST = 3
 """Words of a list are counted up to this."""
+_SOON = 12
+"""Sentences among which the patient is introduced by age, if at all; those before say what the disease is."""
 _NEVER = -(10**6)
 
 
@@ -130,6 +133,7 @@ def title_role(titles: Sequence[str]) -> Role | None:
 
 def shown(sentences: Sequence[Told]) -> Iterator[set[str]]:
     """What speaks for the label of each sentence: words, pairs of them, words of the lists, place, title."""
+    met = next((at for at, told in enumerate(sentences[:_SOON]) if introduces(told.text)), 0)
     for at, told in enumerate(sentences):
         words = [
             "0" if word[0].isdigit() else word[:_STEM] for word in _TOKEN.findall(told.text.lower())
@@ -140,6 +144,8 @@ def shown(sentences: Sequence[Told]) -> Iterator[set[str]]:
             found.add("@first")
         if at == len(sentences) - 1:
             found.add("@last")
+        if at < met:
+            found.add("@before")
         if is_across(sentences, at):
             found.add("@paragraph")
         if told.stated:

@@ -80,7 +80,7 @@ def _drop(article: Article, reason: Reason, detail: str) -> Drop:
 def _paragraphs(article: Article, passages: Sequence[Passage]) -> list[Paragraph]:
     """Passages about the subject in reading order, those that continue its boxes in later documents last."""
     extracted = {passage.id: passage for passage in passages}
-    kept = [item for item in article.passages if item.id in extracted and not extracted[item.id].boilerplate]
+    kept = [item for item in article.passages if item.id in extracted and _may_tell(extracted[item.id])]
     made = [
         _paragraph(item, order, extracted[item.id].section_path, extracted[item.id].part)
         for order, item in enumerate(kept, start=1)
@@ -88,6 +88,14 @@ def _paragraphs(article: Article, passages: Sequence[Passage]) -> list[Paragraph
     for order, later in enumerate(article.continuations, start=len(made) + 1):
         made.append(_paragraph(later.passage, order, (), "body", later.box))
     return made
+
+
+def _may_tell(passage: Passage) -> bool:
+    """Whether a passage is no boilerplate, or goes on to introduce a patient behind what makes it so."""
+    if not passage.boilerplate:
+        return True
+    sentences = (passage.text[start:end] for start, end in sentence_spans(passage.text))
+    return any(introduces(sentence) and not is_consent(sentence) for sentence in sentences)
 
 
 def _paragraph(
