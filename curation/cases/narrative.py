@@ -83,6 +83,13 @@ _REPORTED = re.compile(
 )
 
 
+_ONE = re.compile(
+    r"\b(?:an?|one|una?|uma?|une) (?:[\w-]+ ){0,3}"
+    r"(?:patiente?|paciente|case|caso|wom[ae]n|m[ae]n|(?:fe)?male|boy|girl|child|infant|newborn|neonate)\b",
+    re.IGNORECASE,
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Paragraph:
     """One passage as the detector reads it.
@@ -153,6 +160,11 @@ def is_aside(sentence: str) -> bool:
     tell it.
     """
     return _ASIDE.search(sentence) is not None and _PATIENT.search(sentence) is None
+
+
+def is_of_one(sentence: str) -> bool:
+    """Whether a sentence refers to the patient of a case, or to a patient: "We saw a patient with"."""
+    return _PATIENT.search(sentence) is not None or _ONE.search(sentence) is not None
 
 
 def mentions_patient(text: str) -> int:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from curation.cases import figures, layout, report
 from curation.cases.figures import Profile
-from curation.cases.narrative import Paragraph, group_words, is_aside, mentions_patient
+from curation.cases.narrative import Paragraph, group_words, is_aside, is_of_one, mentions_patient
 from curation.cases.patient import (
     Age,
     Sex,
@@ -216,7 +216,7 @@ def _spans(draft: Draft) -> tuple[CaseSpan, ...]:
 
 
 def _is_of_patient(sentence: str) -> bool:
-    return bool(mentions_patient(sentence)) or introduces(sentence, may_be_kin=True) is not None
+    return is_of_one(sentence) or introduces(sentence, may_be_kin=True) is not None
 
 
 def _reports(
