@@ -47,6 +47,23 @@ _ANNOUNCED = re.compile(
     re.IGNORECASE,
 )
 _ARTICLE = re.compile(r"\b(?:(?:the )?case of )?(?:an?|the)\s(?:[\w-]+,?\s){0,3}$", re.IGNORECASE)
+_SIBLINGS = re.compile(
+    r"\b(?:twins?|siblings|brothers|sisters)\b.{0,60}"
+    r"\b(?:were|was|presented|came|attended|visited|had|showed|developed)\b",
+    re.IGNORECASE,
+)
+"""Siblings told of together."""
+_ONE_OF_THEM = re.compile(
+    r"^(?:[^,;]{1,40}, )?(?:(?:the|our) (?P<which>older|elder|younger|first|second|other)(?:[- ]born)?"
+    r" (?:affected )?(?:brother|sister|twin|sibling|boy|girl|child)|twin (?P<number>one|two|[AB12]|II?))\b(?!['’]s)",
+    re.IGNORECASE,
+)
+"""One of them, whom a sentence is about."""
+_THEM = re.compile(
+    r"\b(?:the|both) (?:twins|siblings|brothers|sisters|girls|boys|children|patients)\b", re.IGNORECASE
+)
+_EARLY = 3
+"""Sentences of a story among which siblings are introduced together."""
 _JOINED = re.compile(r"[\s,;]*(?:\b(?:and|y|e|et|und)\b)?\s*$", re.IGNORECASE)
 _MAX_RELATIVES = 9
 _COMPARED = frozenset({"as", "than", "like", "to", "unlike"})
@@ -118,7 +135,10 @@ def part(
             for draft in told:
                 draft.pieces.append(Piece(paragraph, start, end))
     if not drafts:
-        return (_announced(only) or _relatives(only, title)) if only.pieces else []
+        if not only.pieces:
+            return []
+        is_several = _SEVERAL.search(f"{title} {abstract}") is not None
+        return (_siblings(only) if is_several else []) or _announced(only) or _relatives(only, title)
     for paragraph in loose:
         _add_named(paragraph, drafts)
     return _in_order(drafts)
@@ -235,6 +255,39 @@ def _bracketed(sentence: str) -> tuple[int, str, int] | None:
     if found is None or introduces(sentence[: found.end()], may_be_kin=True) is None:
         return None
     return number_of(found["number"]), found["label"], found.end()
+
+
+def _siblings(only: Draft) -> list[Draft]:
+    """Two siblings who are told of together first, and then each by a name: the older brother, the younger.
+
+    What stands before either is named is of both.
+    """
+    sentences = [(piece.paragraph, *span) for piece in only.pieces for span in piece.sentences()]
+    texts = [paragraph.text[start:end] for paragraph, start, end in sentences]
+    named = [found and _which(found) for found in map(_ONE_OF_THEM.match, texts)]
+    known = list(dict.fromkeys(name for name in named if name))
+    if len(known) != 2 or not any(map(_SIBLINGS.search, texts[:_EARLY])):
+        return []
+    drafts = [Draft(number, "", only.rule) for number in (1, 2)]
+    told = drafts
+    for (paragraph, start, end), text, name in zip(sentences, texts, named, strict=True):
+        if name:
+            told = [drafts[known.index(name)]]
+        elif is_shared(text) or _IN_ALL.search(text) or _THEM.search(text):
+            told = drafts
+        for draft in told:
+            last = draft.pieces[-1] if draft.pieces else None
+            if last and last.paragraph is paragraph and not paragraph.text[last.end : start].strip():
+                last.end = end
+            else:
+                draft.pieces.append(Piece(paragraph, start, end))
+    return drafts
+
+
+def _which(found: re.Match[str]) -> str:
+    """How one of two siblings is called."""
+    name = (found["which"] or found["number"]).lower()
+    return "elder" if name == "older" else name
 
 
 def _announced(only: Draft) -> list[Draft]:
