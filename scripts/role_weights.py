@@ -13,7 +13,7 @@ import json
 import random
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +43,10 @@ LEAST = 0.12
 """What speaks less for or against any label is left out."""
 BEFORE, BEHIND, TOGETHER = 0.4, 0.25, 0.6
 """Shares of the stories with general sentences before them and behind them, and of the former in one paragraph."""
+TITLED = 0.15
+"""Share of the stories whose parts are put under titles of their own, which few journals print."""
+AHEAD = 0.15
+"""Share of the stories that one of their later sentences is put before, as authors do now and then."""
 _MARKS: dict[str, Role | None] = dict(zip("pfca", LABELS, strict=True))
 _LONGEST = 45
 _ROUNDS = 150
@@ -55,6 +59,11 @@ class Story:
 
     sentences: tuple[Told, ...]
     labels: tuple[int, ...]
+
+    @property
+    def roles(self) -> list[Role | None]:
+        """The labels by name."""
+        return [LABELS[label] for label in self.labels]
 
 
 def label_of(mark: str) -> int:
@@ -122,6 +131,8 @@ def framed(stories: Sequence[Story]) -> Iterator[Story]:
     draw = random.Random(SEED)
     none = LABELS.index(None)
     for story in stories:
+        story = _ahead(story, draw) if draw.random() < AHEAD else story
+        story = _titled(story) if draw.random() < TITLED else story
         first, last = story.sentences[0], story.sentences[-1]
         before, behind = draw.choice(general)[0], draw.choice(general)[1]
         count, at = draw.randint(1, 2), draw.randrange(len(before))
@@ -136,6 +147,26 @@ def framed(stories: Sequence[Story]) -> Iterator[Story]:
             ),
             (*([none] * len(before)), *story.labels, *([none] * len(behind))),
         )
+
+
+def _ahead(story: Story, draw: random.Random) -> Story:
+    """A story that begins with one of its later sentences."""
+    at = draw.randrange(len(story.labels))
+    moved = replace(story.sentences[at], paragraph=story.sentences[0].paragraph)
+    return Story(
+        (moved, *story.sentences[:at], *story.sentences[at + 1 :]),
+        (story.labels[at], *story.labels[:at], *story.labels[at + 1 :]),
+    )
+
+
+def _titled(story: Story) -> Story:
+    """A story with a title above each run of sentences of one part but the first."""
+    told: list[Told] = []
+    run = 0
+    for at, (one, label) in enumerate(zip(story.sentences, story.labels, strict=True)):
+        run += bool(at) and label != story.labels[at - 1]
+        told.append(Told(one.text, f"{one.paragraph} {run}", LABELS[label] if run else one.stated))
+    return replace(story, sentences=tuple(told))
 
 
 def learn(stories: Sequence[Story]) -> tuple[dict[str, Array], Array]:

@@ -90,6 +90,13 @@ _ONE = re.compile(
 )
 
 
+_WAS = re.compile(
+    r"\b(?:was|were|had|underwent)\b(?! (?:first(?:ly)? |initially |originally )?(?:described|reported|introduced"
+    r"|defined|named|coined)\b)|\b(?:fue|foi|a été|avait|wurden?|è stat[oa])\b",
+    re.IGNORECASE,
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Paragraph:
     """One passage as the detector reads it.
@@ -162,9 +169,11 @@ def is_aside(sentence: str) -> bool:
     return _ASIDE.search(sentence) is not None and _PATIENT.search(sentence) is None
 
 
-def is_of_one(sentence: str) -> bool:
-    """Whether a sentence refers to the patient of a case, or to a patient: "We saw a patient with"."""
-    return _PATIENT.search(sentence) is not None or _ONE.search(sentence) is not None
+def tells(sentence: str) -> bool:
+    """Whether a sentence refers to the patient of a case, to a patient, or tells what was done or was so."""
+    if _PATIENT.search(sentence) or _ONE.search(sentence):
+        return True
+    return _WAS.search(sentence) is not None and _FOREIGN.search(sentence) is None
 
 
 def mentions_patient(text: str) -> int:

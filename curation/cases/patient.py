@@ -235,7 +235,8 @@ _HE_AFTER = re.compile(
     r",? (?:s?he|the patient) (?:present|was (?:admit|refer|seen|found)|consult|came)", re.I
 )
 _HE_BEFORE = re.compile(
-    r"\b(?:s?he|the (?:patient|boy|girl|child)) (?:had )?(?:was |been )?(?:first |then |finally |again )?"
+    r"\b(?:s?he|the (?:patient|boy|girl|child)|twins|siblings|brothers|sisters|twin (?:boys|girls)) (?:had )?"
+    r"(?:was |were |been )?(?:first |then |finally |again )?"
     r"(?:present\w*|admitted|referred|seen|brought|attended|consulted|came)\b[^.;]{0,60}$",
     re.IGNORECASE,
 )

@@ -114,12 +114,15 @@ def part(
         title: title of the article, where a family or several patients are announced.
         abstract: its abstracts, likewise.
     """
+    is_several = _SEVERAL.search(f"{title} {abstract}") is not None
+    if is_several and (siblings := _siblings(chosen, rule)):
+        return siblings
     only = Draft(0, "", rule)
     drafts: dict[int, Draft] = {}
     current = only
     loose: list[Paragraph] = []
     before = 0
-    introduced = _introduced(chosen) if _SEVERAL.search(f"{title} {abstract}") else []
+    introduced = _introduced(chosen) if is_several else []
     for paragraph in chosen:
         head = _head(paragraph, heads(paragraph.section, before), drafts, introduced)
         before = paragraph.section
@@ -135,10 +138,7 @@ def part(
             for draft in told:
                 draft.pieces.append(Piece(paragraph, start, end))
     if not drafts:
-        if not only.pieces:
-            return []
-        is_several = _SEVERAL.search(f"{title} {abstract}") is not None
-        return (_siblings(only) if is_several else []) or _announced(only) or _relatives(only, title)
+        return (_announced(only) or _relatives(only, title)) if only.pieces else []
     for paragraph in loose:
         _add_named(paragraph, drafts)
     return _in_order(drafts)
@@ -257,18 +257,18 @@ def _bracketed(sentence: str) -> tuple[int, str, int] | None:
     return number_of(found["number"]), found["label"], found.end()
 
 
-def _siblings(only: Draft) -> list[Draft]:
+def _siblings(chosen: Sequence[Paragraph], rule: str) -> list[Draft]:
     """Two siblings who are told of together first, and then each by a name: the older brother, the younger.
 
     What stands before either is named is of both.
     """
-    sentences = [(piece.paragraph, *span) for piece in only.pieces for span in piece.sentences()]
+    sentences = [(paragraph, *span) for paragraph in chosen for span in paragraph.spans()]
     texts = [paragraph.text[start:end] for paragraph, start, end in sentences]
     named = [found and _which(found) for found in map(_ONE_OF_THEM.match, texts)]
     known = list(dict.fromkeys(name for name in named if name))
     if len(known) != 2 or not any(map(_SIBLINGS.search, texts[:_EARLY])):
         return []
-    drafts = [Draft(number, "", only.rule) for number in (1, 2)]
+    drafts = [Draft(number, "", rule) for number in (1, 2)]
     told = drafts
     for (paragraph, start, end), text, name in zip(sentences, texts, named, strict=True):
         if name:

@@ -25,7 +25,7 @@ _TITLES: tuple[tuple[Role, re.Pattern[str]], ...] = (
         r"|intervention|progress|evolu|complication|tratam|traitement|verlauf"
         r"|prognosis|postoperative", re.IGNORECASE)),
     ("findings", re.compile(
-        r"finding|examination|investigation|diagnos|imaging|laborator|patholog|histolog|radiolog"
+        r"finding|examination|investigation|diagn[oó]s|imaging|laborator|patholog|histolog|radiolog"
         r"|assessment|work-?up|tests?\b|genetic|sequencing|analysis|results|exploraci", re.IGNORECASE)),
     ("presentation", re.compile(
         r"history|patient information|presentation of symptoms|complaint|anamnes|symptoms", re.IGNORECASE)),
@@ -164,6 +164,8 @@ def is_across(sentences: Sequence[Told], at: int) -> bool:
 def roles_of(sentences: Sequence[Told], is_of_patient: Callable[[str], bool]) -> list[Role | None]:
     """Roles of the sentences of one case in order; None for one of no patient.
 
+    One under a title that gives a part is of the patient.
+
     Args:
         sentences: all of them.
         is_of_patient: asked of a sentence that seems to be of none.
@@ -174,6 +176,9 @@ def roles_of(sentences: Sequence[Told], is_of_patient: Callable[[str], bool]) ->
         [sum(column) for column in zip(*(weights.of.get(one, none) for one in found), strict=True)]
         for found in shown(sentences)
     ]
+    for told, own in zip(sentences, points, strict=True):
+        if told.stated:
+            own[-1] = _NEVER
     while True:
         found = [LABELS[label] for label in _likeliest(points, sentences, weights)]
         wrong = [

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 
 from curation.cases import figures, layout, report
 from curation.cases.figures import Profile
-from curation.cases.narrative import Paragraph, group_words, is_aside, is_of_one, mentions_patient
+from curation.cases.headings import numbered
+from curation.cases.narrative import Paragraph, group_words, is_aside, mentions_patient, tells
 from curation.cases.patient import (
     Age,
     Sex,
@@ -216,7 +217,8 @@ def _spans(draft: Draft) -> tuple[CaseSpan, ...]:
 
 
 def _is_of_patient(sentence: str) -> bool:
-    return is_of_one(sentence) or introduces(sentence, may_be_kin=True) is not None
+    is_named = numbered(sentence) is not None or introduces(sentence, may_be_kin=True) is not None
+    return is_named or tells(sentence)
 
 
 def _reports(
@@ -227,7 +229,7 @@ def _reports(
 
 CASES = RecordStage(
     name="cases",
-    version=15,
+    version=16,
     inputs=(
         Input("parse.articles", Article, by="id"),
         Input("extract.sources", Source, by="id"),
