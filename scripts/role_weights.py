@@ -1,9 +1,9 @@
 """Learns how words and order speak for the parts of a story and writes curation/cases/roles.toml.
 
-A linear-chain conditional random field. From: sentences of the dev halves marked by hand (tests/gold/roles.json:
-shared and written articles; written_roles.toml); what introduces and discusses a disease in written articles of
-the dev half, put before and behind some of them, for sentences of no patient. Only single words, pairs of
-them and numbers are kept. Articles and stories of the test halves are never read.
+A linear-chain conditional random field. From: sentences of the dev halves marked by hand (tests/gold/roles.json,
+of shared and written articles; written_roles.toml); what introduces and discusses a disease in written
+articles of the dev half, put before and behind some of them, for sentences of no patient. Only words, pairs
+of them and numbers are kept. Articles and stories of the test halves are never read.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ RIDGE = 1.0
 LEAST = 0.12
 """What speaks less for or against any label is left out."""
 BEFORE, BEHIND, TOGETHER = 0.4, 0.25, 0.6
-"""Shares of the stories with general sentences before them and behind them, and of the former in one paragraph."""
+"""Shares of the stories with general sentences before and behind them; of the former in their paragraph."""
 TITLED = 0.15
 """Share of the stories whose parts are put under titles of their own, which few journals print."""
 AHEAD = 0.15
@@ -185,12 +185,16 @@ def learn(stories: Sequence[Story]) -> tuple[dict[str, Array], Array]:
 class _Chain:
     """Loss and gradient of the field over all stories at once, padded to the longest."""
 
-    def __init__(self, stories: Sequence[Story], seen: Sequence[Sequence[set[str]]], places: Mapping[str, int]):
+    def __init__(
+        self, stories: Sequence[Story], seen: Sequence[Sequence[set[str]]], places: Mapping[str, int]
+    ):
         labels = np.array([label for story in stories for label in story.labels])
         lengths = [len(story.labels) for story in stories]
         starts = np.cumsum([0, *lengths[:-1]])
         flat = [found for story in seen for found in story]
-        cells = [(row, places[one]) for row, found in enumerate(flat) for one in sorted(found) if one in places]
+        cells = [
+            (row, places[one]) for row, found in enumerate(flat) for one in sorted(found) if one in places
+        ]
         rows, columns = np.array(cells).T
         self._of = csr_matrix((np.ones(len(cells)), (rows, columns)), shape=(len(flat), len(places)))
         self._by = self._of.T.tocsr()
@@ -258,7 +262,7 @@ def _summed(values: Array, axis: int) -> Array:
 
 def write(of: Mapping[str, Array], then: Array) -> None:
     """The weights as whole numbers, in 1/100."""
-    lines = ["# Learned by scripts/role_weights.py: how what a sentence shows speaks for each part, in 1/100."]
+    lines = ["# Learned by scripts/role_weights.py: how words and place speak for each part, in 1/100."]
     for name, table in zip(("within", "across"), np.rint(then * 100).astype(int).tolist(), strict=True):
         lines.append(f"{name} = {json.dumps(table)}")
     lines.append("words = '''")

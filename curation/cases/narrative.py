@@ -91,8 +91,8 @@ _ONE = re.compile(
 
 
 _WAS = re.compile(
-    r"\b(?:was|were|had|underwent)\b(?! (?:first(?:ly)? |initially |originally )?(?:described|reported|introduced"
-    r"|defined|named|coined)\b)|\b(?:fue|foi|a été|avait|wurden?|è stat[oa])\b",
+    r"\b(?:was|were|had|underwent)\b(?! (?:first(?:ly)? |initially |originally )?(?:described|reported"
+    r"|introduced|defined|named|coined)\b)|\b(?:fue|foi|a été|avait|wurden?|è stat[oa])\b",
     re.IGNORECASE,
 )
 

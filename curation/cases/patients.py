@@ -55,7 +55,8 @@ _SIBLINGS = re.compile(
 """Siblings told of together."""
 _ONE_OF_THEM = re.compile(
     r"^(?:[^,;]{1,40}, )?(?:(?:the|our) (?P<which>older|elder|younger|first|second|other)(?:[- ]born)?"
-    r" (?:affected )?(?:brother|sister|twin|sibling|boy|girl|child)|twin (?P<number>one|two|[AB12]|II?))\b(?!['’]s)",
+    r" (?:affected )?(?:brother|sister|twin|sibling|boy|girl|child)"
+    r"|twin (?P<number>one|two|[AB12]|II?))\b(?!['’]s)",
     re.IGNORECASE,
 )
 """One of them, whom a sentence is about."""

@@ -78,7 +78,7 @@ _LISTS: tuple[tuple[str, re.Pattern[str]], ...] = (
 )
 _TOKEN = re.compile(r"[^\W\d_]+|\d+(?:[.,]\d+)*|%")
 _STEM = 7
-"""Letters of a word that are read: "treatment" and "treatments" are one, as are "radiografia", "radiografía"."""
+"""Letters of a word that are read: "treatment" is "treatments", "tratamento" nearly "tratamiento"."""
 _PLACES = 5
 _MOST = 3
 """Words of a list are counted up to this."""
@@ -135,9 +135,7 @@ def shown(sentences: Sequence[Told]) -> Iterator[set[str]]:
     """What speaks for the label of each sentence: words, pairs of them, words of the lists, place, title."""
     met = next((at for at, told in enumerate(sentences[:_SOON]) if introduces(told.text)), 0)
     for at, told in enumerate(sentences):
-        words = [
-            "0" if word[0].isdigit() else word[:_STEM] for word in _TOKEN.findall(told.text.lower())
-        ]
+        words = ["0" if word[0].isdigit() else word[:_STEM] for word in _TOKEN.findall(told.text.lower())]
         found = {*words, *(f"{one} {two}" for one, two in zip(["^", *words], words, strict=False))}
         found.add(f"@place {min(_PLACES - 1, _PLACES * at // len(sentences))}")
         if not at:

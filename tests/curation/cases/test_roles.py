@@ -37,7 +37,11 @@ def read(sentences: Sequence[str]) -> list[Role | None]:
     ("sentence", "before", "role"),
     [
         ("Bands of high signal were seen on inversion recovery images of the pons.", "findings", "findings"),
-        ("Subsequent tests in another town excluded an overproduction of aldosterone.", "findings", "findings"),
+        (
+            "Subsequent tests in another town excluded an overproduction of aldosterone.",
+            "findings",
+            "findings",
+        ),
         ("A year before, the patient's younger brother had died of sepsis.", "presentation", "presentation"),
         ("This followed a bout of neck pain.", "presentation", "presentation"),
         ("Niega cirugía previa, refiere asma de dos años de evolución.", "presentation", "presentation"),
