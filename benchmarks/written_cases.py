@@ -30,7 +30,9 @@ from benchmarks.principal_diagnosis import (
     mentions_of,
     told,
 )
+from curation.cases.roles import roles_of
 from schemas.diagnosis import PrincipalDiagnosis
+from scripts.role_weights import written_stories
 from tests.curation.cases.stories import report
 
 OPENING = (
@@ -136,11 +138,23 @@ def openings() -> dict[str, dict[str, Any]]:
         for group, text, is_right in itertools.chain(
             _before(given, half), _met(given, half), _kin(given, half)
         ):
-            tallies.setdefault(f"{group} {half}", collections.Counter())[
-                "right" if is_right else "wrong"
-            ] += 1
+            tally = tallies.setdefault(f"{group} {half}", collections.Counter())
+            tally["right" if is_right else "wrong"] += 1
             if not is_right:
                 MISSES.append((half, f"{group} | {text}"))
+    return {name: _summed(found) for name, found in tallies.items()}
+
+
+def parts() -> dict[str, dict[str, Any]]:
+    """Sentences of written stories whose part is right, per half."""
+    tallies = {}
+    for half in ("dev", "test"):
+        tally = tallies[f"roles {half}"] = collections.Counter[str]()
+        for _, story in written_stories(half):
+            found = roles_of(story.sentences, lambda sentence: False)
+            tally.update(
+                "right" if one == other else "wrong" for one, other in zip(found, story.roles, strict=True)
+            )
     return {name: _summed(found) for name, found in tallies.items()}
 
 
@@ -158,9 +172,7 @@ def _before(given: Mapping[str, Any], half: str) -> Iterator[tuple[str, str, boo
 
 def _met(given: Mapping[str, Any], half: str) -> Iterator[tuple[str, str, bool]]:
     """How a patient is met, and whether age and sex are read."""
-    neutral = (
-        STORY.replace(" He ", " The patient ").replace("He ", "The patient ").replace(" he ", " the patient ")
-    )
+    neutral = re.sub(r"\bhe\b", "the patient", re.sub(r"\bHe\b", "The patient", STORY))
     for number, opening in enumerate(given["met"][half]):
         age = 31 + 7 * number % 37
         text, _, sex = opening.format(A=age).rpartition(" [")
@@ -237,7 +249,9 @@ def section() -> list[str]:
         "Cases written for kinds of error met on unseen articles (`tests/gold/written_*.toml`), before "
         "the rules; the test half was only scored. Misdiagnosed, complication and named ask for the one "
         "diagnosis, head noun that a name no vocabulary has stays open; relatives, compound and ranges for "
-        "the age; ethics is no part of a case, consent to treatment is. They show whether a kind of error "
+        "the age; ethics is no part of a case, consent to treatment is; before: what is said of the disease "
+        "or of consent first is left out; met: age and sex of a patient; siblings: to whom each sentence "
+        "belongs; roles: sentences, not stories. They show whether a kind of error "
         "is gone, not how often it occurs. `python -m benchmarks.written_cases`",
         "",
         "| class | half | stories | right before | right now (95 %) |",
@@ -263,7 +277,7 @@ def main() -> int:
     given = options.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         vocabulary = default_vocabulary(Path(folder) / "workspace")
-    result = {**measure(vocabulary, given.show), **people(), **openings()}
+    result = {**measure(vocabulary, given.show), **people(), **openings(), **parts()}
     for half, miss in MISSES:
         if half == given.show:
             print(" ", miss)

@@ -1,9 +1,9 @@
 """Learns how words and order speak for the parts of a story and writes curation/cases/roles.toml.
 
-A linear-chain conditional random field. From: sentences of the dev halves marked by hand
-(tests/gold/roles.json, of shared and written articles; written_roles.toml); what introduces and discusses a disease in written
-articles of the dev half, put before and behind some of them, for sentences of no patient. Only words, pairs
-of them and numbers are kept. Articles and stories of the test halves are never read.
+A linear-chain conditional random field. From: sentences of the dev halves marked by hand, of shared and of
+written articles (tests/gold/roles.json) and of written_roles.toml; what introduces and discusses a disease in
+written articles of the dev half, put before and behind some of them, for sentences of no patient. Only words,
+pairs of them and numbers are kept. Articles and stories of the test halves are never read.
 """
 
 from __future__ import annotations

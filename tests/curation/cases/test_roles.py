@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 
 import pytest
 
+from benchmarks.cases_gold import gold_rows
 from curation.cases.roles import Role, Told, roles_of
-from scripts.role_weights import written_stories
+from scripts.role_weights import GOLD, WRITTEN, label_of, written_stories
 
 OPENING = ("A 52-year-old man presented with headache for two weeks.", "He had a history of hypertension.")
 FINDINGS = (
@@ -94,3 +96,12 @@ def test_written_stories_are_read_as_they_were_meant(half: str) -> None:
         right += sum(one == other for one, other in zip(found, story.roles, strict=True))
         total += len(found)
     assert right / total >= (0.95 if half == "dev" else 0.8)
+
+
+def test_weights_are_learned_from_dev_halves_alone() -> None:
+    rows = json.loads((GOLD / "roles.json").read_text("utf-8"))
+    written = json.loads((WRITTEN / "gold.json").read_text("utf-8"))
+    dev = {row["file"] for row in gold_rows("dev")} | {row["file"] for row in written if row["half"] == "dev"}
+    assert {row["file"] for row in rows} <= dev
+    for row in rows:
+        assert all(start < end and label_of(mark) >= 0 for _, start, end, mark in row["sentences"])
