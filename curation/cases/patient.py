@@ -221,7 +221,8 @@ _FIRST_NOUN = re.compile(
     re.IGNORECASE,
 )
 _GROUP_BEFORE = re.compile(
-    r"\b(?:over|under|above|below|between|mean|median|average|peaks?|range[sd]?|onset)\b[^.;]{0,30}$"
+    r"\b(?:over|under|above|below|between|mean|median|average|peaks?|range[sd]?|onset)\b"
+    r"(?![^.;]*\b(?:an|a|our|this) $)[^.;]{0,30}$"
     r"|\b(?:patients|men|women|children|persons|people|adults|infants|individuals|boys|girls|they)"
     r"(?:,? (?:who|are|were|aged?|of|mostly|usually|all))*\s*$",
     re.IGNORECASE,
