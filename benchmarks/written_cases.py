@@ -22,6 +22,7 @@ from typing import Any
 from benchmarks.measure import RESULTS, save
 from benchmarks.principal_diagnosis import (
     GOLD,
+    Told,
     Vocabulary,
     default_vocabulary,
     diagnoses_of,
@@ -29,7 +30,9 @@ from benchmarks.principal_diagnosis import (
     mentions_of,
     told,
 )
+from curation.cases.roles import roles_of
 from schemas.diagnosis import PrincipalDiagnosis
+from scripts.role_weights import written_stories
 from tests.curation.cases.stories import report
 
 OPENING = (
@@ -127,6 +130,76 @@ def people() -> dict[str, dict[str, Any]]:
     return {name: _summed(found) for name, found in tallies.items()}
 
 
+def openings() -> dict[str, dict[str, Any]]:
+    """Verdicts per class and half on what stands before a patient, how one is met, and on siblings."""
+    given = tomllib.loads((GOLD / "written_openings.toml").read_text("utf-8"))
+    tallies: dict[str, collections.Counter[str]] = {}
+    for half in ("dev", "test"):
+        for group, text, is_right in itertools.chain(
+            _before(given, half), _met(given, half), _kin(given, half)
+        ):
+            tally = tallies.setdefault(f"{group} {half}", collections.Counter())
+            tally["right" if is_right else "wrong"] += 1
+            if not is_right:
+                MISSES.append((half, f"{group} | {text}"))
+    return {name: _summed(found) for name, found in tallies.items()}
+
+
+def parts() -> dict[str, dict[str, Any]]:
+    """Sentences of written stories whose part is right, per half."""
+    tallies = {}
+    for half in ("dev", "test"):
+        tally = tallies[f"roles {half}"] = collections.Counter[str]()
+        for _, story in written_stories(half):
+            found = roles_of(story.sentences, lambda sentence: False)
+            tally.update(
+                "right" if one == other else "wrong" for one, other in zip(found, story.roles, strict=True)
+            )
+    return {name: _summed(found) for name, found in tallies.items()}
+
+
+def _before(given: Mapping[str, Any], half: str) -> Iterator[tuple[str, str, bool]]:
+    """What stands before a patient, in his paragraph or another, and whether none of it is told."""
+    for number, opening in enumerate(given["before"][half]):
+        age = 31 + 7 * number % 37
+        before, _, patient = opening.format(A=age).partition(" | ")
+        for joined in " \n":
+            item = told(report([("Case presentation", f"{before}{joined}{patient} {STORY}".split("\n"))]))
+            first = _texts_of(item)[:1]
+            is_right = [case.age_years for case in item.cases] == [age] and first[0].startswith(patient)
+            yield "before", f"{before}{joined}{patient}", is_right
+
+
+def _met(given: Mapping[str, Any], half: str) -> Iterator[tuple[str, str, bool]]:
+    """How a patient is met, and whether age and sex are read."""
+    neutral = re.sub(r"\bhe\b", "the patient", re.sub(r"\bHe\b", "The patient", STORY))
+    for number, opening in enumerate(given["met"][half]):
+        age = 31 + 7 * number % 37
+        text, _, sex = opening.format(A=age).rpartition(" [")
+        item = told(report([("Case presentation", [f"{text} {neutral}"])]))
+        yield "met", text, [(case.age_years, case.sex) for case in item.cases] == [(age, sex.rstrip("]"))]
+
+
+def _kin(given: Mapping[str, Any], half: str) -> Iterator[tuple[str, str, bool]]:
+    """Siblings told of together, and whether each has the sentences that are his or of both."""
+    for story in given["siblings"][half]:
+        marked = re.findall(r"(\d): (.+?)(?= \d: |$)", story)
+        text = " ".join(sentence for _, sentence in marked)
+        item = told(
+            report([("Case presentation", [text])], title="A rare disease in siblings: a case report")
+        )
+        whose = [" ".join(sentence for of, sentence in marked if of in {"0", one}) for one in "12"]
+        yield "siblings", text, _texts_of(item) == whose
+
+
+def _texts_of(item: Told) -> list[str]:
+    """What each case of an article tells."""
+    texts = {passage.id: passage.text for passage in item.passages}
+    return [
+        " ".join(texts[span.passage_id][span.start : span.end] for span in case.spans) for case in item.cases
+    ]
+
+
 def _openings(group: Mapping[str, Any], half: str) -> Iterator[tuple[str, str]]:
     """Openings of one class with the age each must be read as."""
     for number, text in enumerate(group[half]):
@@ -176,7 +249,9 @@ def section() -> list[str]:
         "Cases written for kinds of error met on unseen articles (`tests/gold/written_*.toml`), before "
         "the rules; the test half was only scored. Misdiagnosed, complication and named ask for the one "
         "diagnosis, head noun that a name no vocabulary has stays open; relatives, compound and ranges for "
-        "the age; ethics is no part of a case, consent to treatment is. They show whether a kind of error "
+        "the age; ethics is no part of a case, consent to treatment is; before: what is said of the disease "
+        "or of consent first is left out; met: age and sex of a patient; siblings: to whom each sentence "
+        "belongs; roles: sentences, not stories. They show whether a kind of error "
         "is gone, not how often it occurs. `python -m benchmarks.written_cases`",
         "",
         "| class | half | stories | right before | right now (95 %) |",
@@ -202,7 +277,7 @@ def main() -> int:
     given = options.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         vocabulary = default_vocabulary(Path(folder) / "workspace")
-    result = {**measure(vocabulary, given.show), **people()}
+    result = {**measure(vocabulary, given.show), **people(), **openings(), **parts()}
     for half, miss in MISSES:
         if half == given.show:
             print(" ", miss)

@@ -83,6 +83,20 @@ _REPORTED = re.compile(
 )
 
 
+_ONE = re.compile(
+    r"\b(?:an?|one|una?|uma?|une) (?:[\w-]+ ){0,3}"
+    r"(?:patiente?|paciente|case|caso|wom[ae]n|m[ae]n|(?:fe)?male|boy|girl|child|infant|newborn|neonate)\b",
+    re.IGNORECASE,
+)
+
+
+_WAS = re.compile(
+    r"\b(?:was|were|had|underwent)\b(?! (?:first(?:ly)? |initially |originally )?(?:described|reported"
+    r"|introduced|defined|named|coined)\b)|\b(?:fue|foi|a été|avait|wurden?|è stat[oa])\b",
+    re.IGNORECASE,
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Paragraph:
     """One passage as the detector reads it.
@@ -153,6 +167,13 @@ def is_aside(sentence: str) -> bool:
     tell it.
     """
     return _ASIDE.search(sentence) is not None and _PATIENT.search(sentence) is None
+
+
+def tells(sentence: str) -> bool:
+    """Whether a sentence refers to the patient of a case, to a patient, or tells what was done or was so."""
+    if _PATIENT.search(sentence) or _ONE.search(sentence):
+        return True
+    return _WAS.search(sentence) is not None and _FOREIGN.search(sentence) is None
 
 
 def mentions_patient(text: str) -> int:

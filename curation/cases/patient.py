@@ -60,7 +60,7 @@ _OLD = re.compile(
     re.IGNORECASE,
 )
 _YEAR_PERSON = re.compile(
-    rf"(?<![\d.,\w]){_N}{_DASH}(?P<unit>years?|months?)(?=[\s,]+(?:(?!history|follow|surviv|later"
+    rf"(?<![\d.,\w]){_N}{_DASH}(?P<unit>years?|months?|y)(?=[\s,]+(?:(?!history|follow|surviv|later"
     rf"|ago)[\w-]+\s+){{0,2}}(?:female|male|woman|man|boy|girl|patient|lady|gentleman|primigravida"
     rf"|gravida|g\d)\b)",
     re.IGNORECASE,
@@ -158,6 +158,12 @@ _MALE = frozenset(
 )
 _PRONOUNS = frozenset(_words("she her hers herself he his him himself"))
 _KIN = frozenset(_words("mother father daughter son sister brother"))
+_BEHIND = re.compile(
+    r"[\s,-]*(?:(?:[a-z-]+[\s,]+){0,2}?(?:(?P<female>women|females)|men|males)"
+    r"|(?:[a-z-]+ )?(?:(?P<mother>mother)|father) of)\b",
+    re.IGNORECASE,
+)
+"""Right behind the age of a patient: a slip for the singular ("a 23-year old women"), whose parent he is."""
 _PERSON = re.compile(
     r"\b(?:wom[ae]n|m[ae]n|females?|males?|girls?|boys?|lady|gentleman|patient|infant|child|baby|neonate"
     r"|newborn|adolescent|teenager|toddler|adult|individual|person|\w*(?:para|gravida)|proband|student"
@@ -188,7 +194,10 @@ _HUMAN = re.compile(
     r"|student|worker|farmer)\b",
     re.IGNORECASE,
 )
-_CHILDREN = r"(?! of (?:\d|\w+ (?:children|sons|daughters|boys|girls|kids)|twins|triplets))"
+_CHILDREN = (
+    rf"(?! of (?:(?:\d+|{'|'.join(_ONES)})\b(?! (?:affected|of|patients|siblings))"
+    r"|(?:\w+ ){1,2}(?:children|sons|daughters|boys|girls|kids)|twins|triplets))"
+)
 """Not behind a mother who is one by the number of her children only."""
 _RELATIVE_AGE = re.compile(
     r"^[\s,-]*(?:(?:healthy|old|pregnant)\s+)?(?:(?:mother|father)\b"
@@ -212,7 +221,8 @@ _FIRST_NOUN = re.compile(
     re.IGNORECASE,
 )
 _GROUP_BEFORE = re.compile(
-    r"\b(?:over|under|above|below|between|mean|median|average|peaks?|range[sd]?|onset)\b[^.;]{0,30}$"
+    r"\b(?:over|under|above|below|between|mean|median|average|peaks?|range[sd]?|onset)\b"
+    r"(?![^.;]*\b(?:an|a|our|this) $)[^.;]{0,30}$"
     r"|\b(?:patients|men|women|children|persons|people|adults|infants|individuals|boys|girls|they)"
     r"(?:,? (?:who|are|were|aged?|of|mostly|usually|all))*\s*$",
     re.IGNORECASE,
@@ -226,7 +236,8 @@ _HE_AFTER = re.compile(
     r",? (?:s?he|the patient) (?:present|was (?:admit|refer|seen|found)|consult|came)", re.I
 )
 _HE_BEFORE = re.compile(
-    r"\b(?:s?he|the (?:patient|boy|girl|child)) (?:had )?(?:was |been )?(?:first |then |finally |again )?"
+    r"\b(?:s?he|the (?:patient|boy|girl|child)|twins|siblings|brothers|sisters|twin (?:boys|girls)) (?:had )?"
+    r"(?:was |were |been )?(?:first |then |finally |again )?"
     r"(?:present\w*|admitted|referred|seen|brought|attended|consulted|came)\b[^.;]{0,60}$",
     re.IGNORECASE,
 )
@@ -421,6 +432,8 @@ def sex_of(sentences: Sequence[str], age: Age | None, introduction: str) -> Sex:
             return age.sex
         if romance.is_written(age.text) and (agreed := _agreed(introduction, age)):
             return agreed
+        if found := _BEHIND.match(introduction[age.end : age.end + 60]):
+            return "female" if found["female"] or found["mother"] else "male"
         after = _nearest(romance.without_kin(introduction[age.end : age.end + 110]))
         before = romance.without_kin(introduction[max(0, age.start - 60) : age.start])
         if after or (after := _nearest(before, last=True)):

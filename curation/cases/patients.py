@@ -47,6 +47,24 @@ _ANNOUNCED = re.compile(
     re.IGNORECASE,
 )
 _ARTICLE = re.compile(r"\b(?:(?:the )?case of )?(?:an?|the)\s(?:[\w-]+,?\s){0,3}$", re.IGNORECASE)
+_SIBLINGS = re.compile(
+    r"\b(?:twins?|siblings|brothers|sisters)\b.{0,60}"
+    r"\b(?:were|was|presented|came|attended|visited|had|showed|developed)\b",
+    re.IGNORECASE,
+)
+"""Siblings told of together."""
+_ONE_OF_THEM = re.compile(
+    r"^(?:[^,;]{1,40}, )?(?:(?:the|our) (?P<which>older|elder|younger|first|second|other)(?:[- ]born)?"
+    r" (?:affected )?(?:brother|sister|twin|sibling|boy|girl|child)"
+    r"|twin (?P<number>one|two|[AB12]|II?))\b(?!['’]s)",
+    re.IGNORECASE,
+)
+"""One of them, whom a sentence is about."""
+_THEM = re.compile(
+    r"\b(?:the|both) (?:twins|siblings|brothers|sisters|girls|boys|children|patients)\b", re.IGNORECASE
+)
+_EARLY = 3
+"""Sentences of a story among which siblings are introduced together."""
 _JOINED = re.compile(r"[\s,;]*(?:\b(?:and|y|e|et|und)\b)?\s*$", re.IGNORECASE)
 _MAX_RELATIVES = 9
 _COMPARED = frozenset({"as", "than", "like", "to", "unlike"})
@@ -97,12 +115,15 @@ def part(
         title: title of the article, where a family or several patients are announced.
         abstract: its abstracts, likewise.
     """
+    is_several = _SEVERAL.search(f"{title} {abstract}") is not None
+    if is_several and (siblings := _siblings(chosen, rule)):
+        return siblings
     only = Draft(0, "", rule)
     drafts: dict[int, Draft] = {}
     current = only
     loose: list[Paragraph] = []
     before = 0
-    introduced = _introduced(chosen) if _SEVERAL.search(f"{title} {abstract}") else []
+    introduced = _introduced(chosen) if is_several else []
     for paragraph in chosen:
         head = _head(paragraph, heads(paragraph.section, before), drafts, introduced)
         before = paragraph.section
@@ -235,6 +256,39 @@ def _bracketed(sentence: str) -> tuple[int, str, int] | None:
     if found is None or introduces(sentence[: found.end()], may_be_kin=True) is None:
         return None
     return number_of(found["number"]), found["label"], found.end()
+
+
+def _siblings(chosen: Sequence[Paragraph], rule: str) -> list[Draft]:
+    """Two siblings who are told of together first, and then each by a name: the older brother, the younger.
+
+    What stands before either is named is of both.
+    """
+    sentences = [(paragraph, *span) for paragraph in chosen for span in paragraph.spans()]
+    texts = [paragraph.text[start:end] for paragraph, start, end in sentences]
+    named = [found and _which(found) for found in map(_ONE_OF_THEM.match, texts)]
+    known = list(dict.fromkeys(name for name in named if name))
+    if len(known) != 2 or not any(map(_SIBLINGS.search, texts[:_EARLY])):
+        return []
+    drafts = [Draft(number, "", rule) for number in (1, 2)]
+    told = drafts
+    for (paragraph, start, end), text, name in zip(sentences, texts, named, strict=True):
+        if name:
+            told = [drafts[known.index(name)]]
+        elif is_shared(text) or _IN_ALL.search(text) or _THEM.search(text):
+            told = drafts
+        for draft in told:
+            last = draft.pieces[-1] if draft.pieces else None
+            if last and last.paragraph is paragraph and not paragraph.text[last.end : start].strip():
+                last.end = end
+            else:
+                draft.pieces.append(Piece(paragraph, start, end))
+    return drafts
+
+
+def _which(found: re.Match[str]) -> str:
+    """How one of two siblings is called."""
+    name = (found["which"] or found["number"]).lower()
+    return "elder" if name == "older" else name
 
 
 def _announced(only: Draft) -> list[Draft]:

@@ -90,10 +90,13 @@ def _introduced(article: Article) -> list[str]:
     """The sentence by which a letter introduces a patient, in a paragraph that goes on to tell of him."""
     body = {0, *(section.number for section in article.sections if section.part == "body")}
     for passage in article.passages:
-        if passage.section in body and is_narrative(Paragraph(passage.id, 0, passage.text, 0)):
-            for start, end in sentence_spans(passage.text)[:2]:
-                if introduces(passage.text[start:end]):
+        if passage.section not in body:
+            continue
+        for start, end in sentence_spans(passage.text):
+            if introduces(passage.text[start:end]):
+                if is_narrative(Paragraph(passage.id, 0, passage.text[start:], 0)):
                     return [passage.text[start:end][:_SHOWN]]
+                break
     return []
 
 

@@ -1,25 +1,31 @@
-"""Which part of the story a sentence tells: presentation, findings or course.
+"""Which part of the story each sentence of a case tells: presentation, findings, course, or nothing of it.
 
-Words of each role are counted in the sentence; what the section title says comes first, order decides ties.
+The sentences are read together: words speak for a part, and so does the part that the sentence before tells.
+How much was learned from stories whose sentences were marked (`scripts/role_weights.py`); the likeliest
+sequence of parts is taken (Viterbi), in whole numbers.
 """
 
 from __future__ import annotations
 
+import functools
 import re
-from collections.abc import Sequence
+import tomllib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal
 
 from curation.cases.headings import Kind, read
+from curation.cases.patient import introduces
 
 Role = Literal["presentation", "findings", "course"]
-
 _TITLES: tuple[tuple[Role, re.Pattern[str]], ...] = (
     ("course", re.compile(
         r"treatment|management|follow|outcome|course|therap|operation|surgery|surgical|procedure"
         r"|intervention|progress|evolu|complication|tratam|traitement|verlauf"
         r"|prognosis|postoperative", re.IGNORECASE)),
     ("findings", re.compile(
-        r"finding|examination|investigation|diagnos|imaging|laborator|patholog|histolog|radiolog"
+        r"finding|examination|investigation|diagn[oó]s|imaging|laborator|patholog|histolog|radiolog"
         r"|assessment|work-?up|tests?\b|genetic|sequencing|analysis|results|exploraci", re.IGNORECASE)),
     ("presentation", re.compile(
         r"history|patient information|presentation of symptoms|complaint|anamnes|symptoms", re.IGNORECASE)),
@@ -63,58 +69,55 @@ _COURSE = re.compile(
     r"|tratamento|[eé]volution|cirug\w+|cirurg\w+|evoluci\w+|evolu[çc]\w+|traitement|entlass\w+)\b",
     re.IGNORECASE,
 )
-_GOES_ON = re.compile(
-    r"\b(?:subsequent\w*|eventually|continu\w+|began|begun|maintained|monitored|asymptomatic|followed)\b",
-    re.IGNORECASE,
+LABELS: tuple[Role | None, ...] = ("presentation", "findings", "course", None)
+"""None is a sentence of no patient: what a disease is, what others saw."""
+_LISTS: tuple[tuple[str, re.Pattern[str]], ...] = (
+    ("presentation", _PRESENTATION),
+    ("findings", _FINDINGS),
+    ("course", _COURSE),
 )
-"""Words for the passing of time, said of an illness as of its treatment: alone they change no role."""
-_NO_TREATMENT = re.compile(
-    r"\binversion[- ]recovery\b|\brecovery (?:images?|sequences?)\b"
-    r"|\bstart(?:ed|s|ing) (?:to (?!receiv|tak|us|treat)|having\b|feeling\b|experiencing\b)"
-    r"|\b(?:grand)?(?:mother|father|brother|sister|sibling|parent|aunt|uncle|cousin|son|daughter)s?\b"
-    r"(?: \w+){0,3} (?:died|deaths?)\b"
-    r"|\b(?:años?|anos?|meses|mes|mês|d[ií]as?|semanas?|horas?) de (?:evoluci[oó]n|evolução)\b"
-    r"|\b(?:ans?|mois|jours?|semaines?) d['’]évolution\b"
-    r"|\btraitement (?:médicamenteux|habituel|de fond|au long cours)\b"
-    r"|\b(?:skull|cranial|coronal|sagittal|lambdoid|metopic) sutures?\b",
-    re.IGNORECASE,
-)
-"""Where a word of treatment or outcome is none: of an image, a bone, how an illness began, a relative."""
-_CONCEDED = re.compile(
-    r"^(?:although|even though|though|despite|in spite of)\b(?:[^,;]|,(?=\d)){1,200},\s"
-    r"(?=(?:s?he|his|her|it|they|there|the (?:patient|boy|girl|child|man|woman))\b)",
-    re.IGNORECASE,
-)
-"""What a sentence grants before it says what was the matter."""
-_OPENS = re.compile(
-    r"\b(?:present(?:ed|ing) (?:to|with|for|at|in)|complain\w*|was (?:admitted|referred|brought)"
-    r"|history of)\b",
-    re.I,
-)
-_REOPENS = re.compile(
-    r"\b(?:(?:was|were|been) re-?admitted|(?:presented|came|admitted) again|re-?presented"
-    r"|returned (?:to (?:the|our)|with))\b(?!.{0,40}\bfor (?:an? |the |his |her )?(?:[\w-]+ )?"
-    r"(?:reviews?|follow[- ]?up|surgery|operation|removal|closure|control|visits?)\b)",
-    re.IGNORECASE,
-)
-"""A patient who comes back ill."""
-_SOON = re.compile(r"\b(?:[\w-]+ )?(?:days?|hours?) (?:later|after(?=,))", re.IGNORECASE)
-"""Says when, not that something is over."""
-_LATER = re.compile(
-    r"\b(?:follow[- ]?up|post-?operativ\w+|later|after (?:the )?(?:treatment|surgery|operation|therapy)"
-    r"|at discharge|(?:one|two|three|four|five|six|\d+)[- ](?:day|week|month|year)s? (?:after|later"
-    r"|post))\b",
-    re.IGNORECASE,
-)
-_EARLIER = re.compile(
-    r"\b(?:had (?:been )?\w+|previous\w*|prior|ago|history|earlier|elsewhere|another hospital"
-    r"|outside hospital|regular)\b",
-    re.I,
-)
-_LITTLE = 0.4
-"""Less than what the sentence before gives."""
-_STATED = 3
-"""Weight of what the section title says, in words of a sentence."""
+_TOKEN = re.compile(r"[^\W\d_]+|\d+(?:[.,]\d+)*|%")
+_STEM = 7
+"""Letters of a word that are read: "treatment" is "treatments", "tratamento" nearly "tratamiento"."""
+_PLACES = 5
+_MOST = 3
+"""Words of a list are counted up to this."""
+_SOON = 12
+"""Sentences among which the patient is introduced by age, if at all; those before say what the disease is."""
+_NEVER = -(10**6)
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """One sentence of a case as it is read.
+
+    Args:
+        text: the sentence.
+        paragraph: whatever tells its paragraph from others.
+        stated: the part that the title above it gives.
+    """
+
+    text: str
+    paragraph: str
+    stated: Role | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Weights:
+    of: dict[str, tuple[int, ...]]
+    """What a sentence shows -> how it speaks for each label."""
+    then: tuple[tuple[tuple[int, ...], ...], ...]
+    """In one paragraph, and from one to the next: label before -> label -> how it speaks."""
+
+
+@functools.cache
+def _weights() -> _Weights:
+    data = tomllib.loads(Path(__file__).with_name("roles.toml").read_text("utf-8"))
+    rows = (line.rsplit("\t", 1) for line in data["words"].strip().split("\n"))
+    return _Weights(
+        of={word: tuple(map(int, points.split())) for word, points in rows},
+        then=tuple(tuple(tuple(row) for row in data[name]) for name in ("within", "across")),
+    )
 
 
 def title_role(titles: Sequence[str]) -> Role | None:
@@ -128,36 +131,81 @@ def title_role(titles: Sequence[str]) -> Role | None:
     return None
 
 
-def role_of(sentence: str, before: Role | None, stated: Role | None) -> Role:
-    """Role of one sentence.
+def shown(sentences: Sequence[Told]) -> Iterator[set[str]]:
+    """What speaks for the label of each sentence: words, pairs of them, words of the lists, place, title."""
+    met = next((at for at, told in enumerate(sentences[:_SOON]) if introduces(told.text)), 0)
+    for at, told in enumerate(sentences):
+        words = ["0" if word[0].isdigit() else word[:_STEM] for word in _TOKEN.findall(told.text.lower())]
+        found = {*words, *(f"{one} {two}" for one, two in zip(["^", *words], words, strict=False))}
+        found.add(f"@place {min(_PLACES - 1, _PLACES * at // len(sentences))}")
+        if not at:
+            found.add("@first")
+        if at == len(sentences) - 1:
+            found.add("@last")
+        if at < met:
+            found.add("@before")
+        if is_across(sentences, at):
+            found.add("@paragraph")
+        if told.stated:
+            found.add(f"@title {told.stated}")
+        for name, words_of in _LISTS:
+            count = min(_MOST, len(words_of.findall(told.text)))
+            found |= {f"@{name} {number}" for number in range(1, count + 1)}
+        yield found
+
+
+def is_across(sentences: Sequence[Told], at: int) -> bool:
+    """Whether a sentence begins a paragraph."""
+    return not at or sentences[at].paragraph != sentences[at - 1].paragraph
+
+
+def roles_of(sentences: Sequence[Told], is_of_patient: Callable[[str], bool]) -> list[Role | None]:
+    """Roles of the sentences of one case in order; None for one of no patient.
+
+    One under a title that gives a part is of the patient.
 
     Args:
-        sentence: its text.
-        before: role of the sentence before it in the same case, None at the beginning.
-        stated: role its section title gives.
+        sentences: all of them.
+        is_of_patient: asked of a sentence that seems to be of none.
     """
-    if before is None and stated is None:
-        return "presentation"
-    told = _NO_TREATMENT.sub(" ", _CONCEDED.sub("", sentence))
-    points: dict[Role, float] = {
-        "presentation": len(_PRESENTATION.findall(sentence)),
-        "findings": len(_FINDINGS.findall(sentence)),
-        "course": len(_COURSE.findall(told)) + (_LITTLE if _GOES_ON.search(told) else 0.0),
-    }
-    if _OPENS.search(sentence) and before in {None, "presentation"}:
-        points["presentation"] += 2
-    if before == "presentation" and _EARLIER.search(sentence):
-        points["course"] -= 2
-    if _REOPENS.search(sentence):
-        points["presentation"] += 3
-    elif _LATER.search(_SOON.sub(" ", sentence)) and before != "presentation":
-        points["course"] += 2
-    if stated is not None:
-        points[stated] += _STATED
-    elif before is not None:
-        points[before] += 0.5
-    best = max(points.values())
-    if not best:
-        return before or stated or "presentation"
-    order: tuple[Role, ...] = ("course", "findings", "presentation")
-    return next(role for role in order if points[role] == best)
+    weights = _weights()
+    none = (0,) * len(LABELS)
+    points = [
+        [sum(column) for column in zip(*(weights.of.get(one, none) for one in found), strict=True)]
+        for found in shown(sentences)
+    ]
+    for told, own in zip(sentences, points, strict=True):
+        if told.stated:
+            own[-1] = _NEVER
+    while True:
+        found = [LABELS[label] for label in _likeliest(points, sentences, weights)]
+        wrong = [
+            at
+            for at, role in enumerate(found)
+            if role is None and points[at][-1] > _NEVER and is_of_patient(sentences[at].text)
+        ]
+        if not wrong:
+            return found
+        for at in wrong:
+            points[at][-1] = _NEVER
+
+
+def _likeliest(points: Sequence[Sequence[int]], sentences: Sequence[Told], weights: _Weights) -> list[int]:
+    """The sequence of labels with most points; of equal ones the earlier label."""
+    labels = range(len(LABELS))
+    best: list[int] = []
+    came: list[list[int]] = []
+    for at, own in enumerate(points):
+        if not at:
+            best = list(own)
+            continue
+        then = weights.then[is_across(sentences, at)]
+        before = [max(labels, key=lambda one: (best[one] + then[one][label], -one)) for label in labels]
+        best = [best[before[label]] + then[before[label]][label] + own[label] for label in labels]
+        came.append(before)
+    label = max(labels, key=lambda one: (best[one], -one)) if best else 0
+    path = [label]
+    for before in reversed(came):
+        label = before[label]
+        path.append(label)
+    return path[::-1] if best else []

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 
 from curation.cases import figures, layout, report
 from curation.cases.figures import Profile
-from curation.cases.narrative import Paragraph, group_words, is_aside, mentions_patient
+from curation.cases.headings import numbered
+from curation.cases.narrative import Paragraph, group_words, is_aside, mentions_patient, tells
 from curation.cases.patient import (
     Age,
     Sex,
@@ -19,8 +20,8 @@ from curation.cases.patient import (
     newborn_age,
     sex_of,
 )
-from curation.cases.patients import Draft
-from curation.cases.roles import Role, role_of, title_role
+from curation.cases.patients import Draft, Piece
+from curation.cases.roles import Told, roles_of, title_role
 from curation.extract.formalities import is_consent
 from curation.extract.sentences import sentence_spans
 from schemas.article import Article, ArticlePassage
@@ -80,7 +81,7 @@ def _drop(article: Article, reason: Reason, detail: str) -> Drop:
 def _paragraphs(article: Article, passages: Sequence[Passage]) -> list[Paragraph]:
     """Passages about the subject in reading order, those that continue its boxes in later documents last."""
     extracted = {passage.id: passage for passage in passages}
-    kept = [item for item in article.passages if item.id in extracted and not extracted[item.id].boilerplate]
+    kept = [item for item in article.passages if item.id in extracted and _may_tell(extracted[item.id])]
     made = [
         _paragraph(item, order, extracted[item.id].section_path, extracted[item.id].part)
         for order, item in enumerate(kept, start=1)
@@ -88,6 +89,14 @@ def _paragraphs(article: Article, passages: Sequence[Passage]) -> list[Paragraph
     for order, later in enumerate(article.continuations, start=len(made) + 1):
         made.append(_paragraph(later.passage, order, (), "body", later.box))
     return made
+
+
+def _may_tell(passage: Passage) -> bool:
+    """Whether a passage is no boilerplate, or goes on to introduce a patient behind what makes it so."""
+    if not passage.boilerplate:
+        return True
+    sentences = (passage.text[start:end] for start, end in sentence_spans(passage.text))
+    return any(introduces(sentence) and not is_consent(sentence) for sentence in sentences)
 
 
 def _paragraph(
@@ -182,22 +191,34 @@ def _person(draft: Draft, title: str) -> tuple[Age | None, Sex]:
 
 def _spans(draft: Draft) -> tuple[CaseSpan, ...]:
     """Sentences of a draft, neighbours of one role joined; consent and what is of no patient left out."""
-    spans: list[CaseSpan] = []
-    before: Role | None = None
+    places: list[tuple[Piece, int, int]] = []
+    told: list[Told] = []
+    parted: set[int] = set()
     for piece in draft.pieces:
         stated = title_role(piece.paragraph.titles)
-        text = piece.paragraph.text
-        joined: CaseSpan | None = None
+        parted.add(len(told))
         for start, end in piece.sentences():
-            if is_consent(text[start:end]) or is_aside(text[start:end]):
-                joined = None  # a sentence of nothing about the patient parts what stands around it
+            text = piece.paragraph.text[start:end]
+            if is_consent(text) or is_aside(text):
+                parted.add(len(told))  # a sentence of nothing about the patient parts what stands around it
                 continue
-            before = role_of(text[start:end], before, stated)
-            if joined is not None and joined.role == before:
-                start = spans.pop().start
-            joined = CaseSpan(passage_id=piece.paragraph.id, start=start, end=end, role=before)
-            spans.append(joined)
+            places.append((piece, start, end))
+            told.append(Told(text, piece.paragraph.id, stated))
+    spans: list[CaseSpan] = []
+    for at, role in enumerate(roles_of(told, _is_of_patient)):
+        piece, start, end = places[at]
+        if role is None:
+            parted.add(at + 1)
+            continue
+        if at not in parted and spans[-1].role == role:
+            start = spans.pop().start
+        spans.append(CaseSpan(passage_id=piece.paragraph.id, start=start, end=end, role=role))
     return tuple(spans)
+
+
+def _is_of_patient(sentence: str) -> bool:
+    is_named = numbered(sentence) is not None or introduces(sentence, may_be_kin=True) is not None
+    return is_named or tells(sentence)
 
 
 def _reports(
@@ -208,7 +229,7 @@ def _reports(
 
 CASES = RecordStage(
     name="cases",
-    version=15,
+    version=16,
     inputs=(
         Input("parse.articles", Article, by="id"),
         Input("extract.sources", Source, by="id"),

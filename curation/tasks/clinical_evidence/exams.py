@@ -198,7 +198,7 @@ QUESTIONS = RecordStage(
 )
 CHECKED = RecordStage(
     name=f"{NAME}_checked",
-    version=7,
+    version=8,
     inputs=(
         Input(EXAMS, Vignette, by="unit"),
         Input(f"{NAME}_rewrites.rewrites", Rewrite, by="unit"),

@@ -22,6 +22,8 @@ GROWTH = "(growth)"
 _GROWTHS = _words("tumor mass lesion neoplasm neoplasia nodule incidentaloma")
 _KINDS = re.compile(r"\b(?:malignan\w+|benign|cancer\w*|primary|secondary|metasta\w+)\b", re.IGNORECASE)
 """Words of a name that say which growth: whoever says only that there is one does not say them."""
+_ILLS = ("disease", "disorder", "dysfunction", "syndrome")
+_BEING_ILL = re.compile(rf"(?<=\w )(?P<ill>{'|'.join(_ILLS)})s?$", re.IGNORECASE)
 _INFECTION = re.compile(
     r"^(?:infections?(?:,| with| by| due to| caused by) (?P<behind>[A-Z][a-z]+)\b"
     r"|(?P<before>[A-Z][a-z]+)(?: [a-z]+)? (?:infections?|infectious disease)\b)",
@@ -58,6 +60,13 @@ def stained(genera: Iterable[str]) -> Iterator[str]:
     """What germs are called by how they stain."""
     for genus in genera:
         yield from _STAINED.get(genus, ())
+
+
+def renamed(name: str) -> Iterator[str]:
+    """A name that ends in a word for being ill, with the others of them: a disorder is a dysfunction too."""
+    found = _BEING_ILL.search(name)
+    if found:
+        yield from (name[: found.start()] + other for other in _ILLS if other != found["ill"].lower())
 
 
 def grown(word: str) -> str:

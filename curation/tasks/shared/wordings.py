@@ -23,7 +23,7 @@ from curation.concepts.english import fold_english
 from curation.concepts.name_forms import Reading, as_bytes, form_length, located, name_forms
 from curation.concepts.normalise import language_of
 from curation.diagnosis.concepts import Concepts
-from curation.tasks.shared.tellers import GROWTH, germs, grown, is_growth, places, stained
+from curation.tasks.shared.tellers import GROWTH, germs, grown, is_growth, places, renamed, stained
 from schemas.hashing import normalise_text
 
 How = Literal["name", "near_name", "mention", "short_form", "word", "words", "eponym"]
@@ -47,6 +47,7 @@ _PREFIX, _LONG = 6, 8
 """Words of so many letters are of one family when they begin alike: mediastinal, mediastinum."""
 _LEAST_LETTERS = 4
 _CAPITALS = re.compile(r"(?<![^\W_])[A-Z][A-Z0-9]*[A-Z][A-Z0-9]*(?![^\W_])")
+_NOUN_FIRST = frozenset({"es", "fr", "it", "pt"})
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
 _NOUN_ENDINGS = (
     ("itis", "it"),
@@ -188,7 +189,10 @@ class Wordings:
         english = [name.text for name in own if name.language.startswith("en")]
         wider = [name.text for name in names if name.concept in above and name.language.startswith("en")]
         genera = list(germs([*english, *wider]))
-        told = {*_telling(concept, names, counts), *_nouns(english), *genera}
+        nouns = set(_nouns(english))
+        if nouns:  # what tells in English tells in every language
+            nouns |= set(_first_nouns(own))
+        told = {*_telling(concept, names, counts), *nouns, *genera}
         told |= {growth for word in told if (growth := grown(word))}
         apart = {words for text in english if len(words := _saying(text)) > 1}
         apart |= {words for text in english if (words := places(text, _names_place(text)))}
@@ -198,6 +202,7 @@ class Wordings:
                 [
                     *((name.language, name.text) for name in names if name.concept != concept),
                     *(("", text) for text in called),
+                    *(("en", text) for name in english for text in renamed(name)),
                 ]
             ),
             short=frozenset({*short, *_acronyms(concept, names, counts), *stained(genera)}),
@@ -287,6 +292,13 @@ def _nouns(names: Iterable[str]) -> Iterator[str]:
     for noun, count in sorted(counts.items()):
         if 2 * count >= sum(counts.values()) and noun not in _SAY_LITTLE:
             yield noun
+
+
+def _first_nouns(names: Iterable[Name]) -> Iterator[str]:
+    """The same of languages in which the noun stands first: linfoma folicular."""
+    for language in sorted(_NOUN_FIRST):
+        firsts = [" ".join(name.text.split()[::-1]) for name in names if name.language.startswith(language)]
+        yield from _nouns(firsts)
 
 
 def _acronyms(concept: str, names: Iterable[Name], counts: Mapping[str, int]) -> Iterator[str]:

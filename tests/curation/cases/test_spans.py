@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from benchmarks.cases_gold import compare, gold_rows
 from benchmarks.jats_speed import raw_of
-from curation.cases.roles import role_of
 from curation.cases.stage import CASES
 from schemas.article import Article
 from schemas.case import Case
@@ -226,12 +225,3 @@ def test_detection_boundaries_and_figures_reach_the_target(gold: tuple[str, dict
 
 def test_the_stage_counts_reports_and_is_named() -> None:
     assert (CASES.name, [table.name for table in CASES.outputs]) == ("cases", ["reports", "cases"])
-
-
-def test_a_patient_who_comes_back_ill_presents_again_and_days_alone_open_no_course() -> None:
-    again = "The following day, he was readmitted with fever after the antibiotics had been stopped."
-    assert role_of(again, "course", None) == "presentation"
-    assert role_of("A month later, she was admitted again for a review.", "course", None) == "course"
-    assert role_of("Three days later, pustules were observed.", "presentation", None) == "presentation"
-    assert role_of("Three days later, he was discharged.", "findings", None) == "course"
-    assert role_of("Two years later, he was well.", "findings", None) == "course"

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from curation.tasks.clinical_case.task import TASK
-from curation.tasks.shared.tellers import GROWTH, germs, grown, places
+from curation.tasks.shared.tellers import GROWTH, germs, grown, places, renamed
 from curation.tasks.shared.wordings import Name, Wordings
 from tests.curation.tasks.case_world import Patient, Report, run, story
 
@@ -62,6 +62,39 @@ def test_a_name_that_says_only_where_something_grows_is_said_by_any_growth_there
     assert _wordings("malignant ovary tumour").find(text) is None
     assert places("ovary tumour", ("ovary", "tumor")) == ("ovary", GROWTH)
     assert places("growth hormone deficiency", ("growth", "hormone")) == ()
+
+
+@pytest.mark.parametrize(
+    ("language", "name", "text", "is_told"),
+    [
+        ("pt", "linfoma folicular", "Derrame pleural, secundário a linfoma.", True),
+        ("fr", "lymphome folliculaire", "Une masse évoquant un lymphome.", True),
+        ("es", "linfoma folicular", "Se palpaba una masa folicular.", False),
+        ("de", "follikuläres Lymphom", "Ein follikuläres Bild.", False),
+    ],
+)
+def test_the_noun_of_a_name_tells_it_where_nouns_stand_first(
+    language: str, name: str, text: str, is_told: bool
+) -> None:
+    names = [Name("X:1", "en", "follicular lymphoma"), Name("X:1", language, name)]
+    assert (Wordings.of("X:1", names, (), (), {"follicular": 50}).find(text) is not None) is is_told
+    plain = [Name("X:1", "en", "Marfan disease"), Name("X:1", "pt", "doença alta")]
+    assert Wordings.of("X:1", plain, (), (), {"marfan": 50}).find("Negava outra doença.") is None
+
+
+@pytest.mark.parametrize(
+    ("text", "is_told"),
+    [
+        ("He was sent to the unit of temporomandibular dysfunction.", True),
+        ("A temporomandibular syndrome was in her file.", True),
+        ("The temporomandibular region was tender.", False),
+    ],
+)
+def test_a_disorder_goes_by_other_words_for_being_ill(text: str, is_told: bool) -> None:
+    listed = [Name("X:1", "en", "temporomandibular disorders")]
+    found = Wordings.of("X:1", listed, (), (), {"temporomandibular": 50}).find(text)
+    assert (found is not None) is is_told
+    assert list(renamed("disease")) == [] and "Down disease" in renamed("Down syndrome")
 
 
 @pytest.mark.parametrize(
