@@ -70,6 +70,7 @@ def running_server(home: Path, database: str = "") -> Iterator[dict[str, str]]:
         "PREFECT_API_URL": f"http://127.0.0.1:{port}/api",
         "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
         "DO_NOT_TRACK": "1",
+        "MEDQRELS_WORKERS": "1",  # two are no quicker with three articles
     }
     if database:
         environment[DATABASE] = database
