@@ -63,7 +63,7 @@ def medqrels(
         [*starts, *arguments],
         capture_output=True,
         text=True,
-        timeout=400,
+        timeout=800,
         check=False,
         env={**plain_environment(home), **environment},
         cwd=home,
@@ -373,7 +373,7 @@ def test_killed_on_the_way_the_rerun_finishes_the_same_release(
         cwd=here,
         capture_output=True,
         text=True,
-        timeout=400,
+        timeout=800,
         check=False,
     )
     assert done.returncode == 0, done.stderr[-3000:]

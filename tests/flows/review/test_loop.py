@@ -50,7 +50,7 @@ from tests.browser import chromium
 from tests.conftest import copied
 from tests.flows.review.label_studio_server import server_venv, shared_folder
 from tests.flows.review.loop_people import Clinician, Cut, Killer, Mortal
-from tests.flows.review.replay import Outcome, Pair, dispute, outcome, released, true_agreement
+from tests.flows.review.replay import Outcome, Pair, dispute, near, outcome, released, true_agreement
 from tests.flows.review.test_browser import Project, Site
 from tests.pipeline import run_partition, run_stages
 
@@ -147,9 +147,8 @@ def loop(
     published = begun.release("1.0.0")
     people = tuple(Person(name) for name in CONFUSION)
     media = MediaFolder(server_folder / "media")
-    made = prepare(
-        published, workspace, Options(3, sample=count, people=people, ocr=False), images=media.write
-    )
+    options = Options(3, sample=count, people=people, ocr=False)
+    made = prepare(published, workspace, options, images=media.write)
     begun.folder = made.folder
     begun.candidates = {item.id: item for item in made.folder.candidates()}
     assert len(begun.candidates) > 0.9 * count
@@ -157,7 +156,7 @@ def loop(
     servers.stop(server_folder)
 
 
-@pytest.mark.timeout(600)
+@pytest.mark.timeout(900)
 def test_a_review_equals_the_replay_of_its_answers(loop: Loop) -> None:
     """One test, for its steps need each other: pushed, answered, pulled, adjudicated, released.
 
@@ -329,12 +328,6 @@ def check_agreement(loop: Loop) -> None:
         if not near(value, found[f"{first}|{second}", name])
     }
     assert not missed, "one review; tests/annotation/agreement/test_review_intervals.py has the rate"
-
-
-def near(value: float, figure: Mapping[str, Any]) -> bool:
-    """Whether a true value lies in an interval twice as wide as the one of 95 %."""
-    half = (figure["high"] - figure["low"]) / 2
-    return bool(figure["low"] - half <= value <= figure["high"] + half)
 
 
 def check_labels(loop: Loop) -> None:
