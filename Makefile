@@ -38,6 +38,7 @@ system-deps:
 
 review-env: env-all
 	@$(BIN)/python -c "from pathlib import Path; from flows.review.label_studio import install; install(Path('.venv-label-studio'), print)"
+	@$(BIN)/python -m tests.tables
 
 test: export PYTHONDONTWRITEBYTECODE = # without bytecode every process recompiles what it imports
 # as in every process of medqrels, also where a test imports numpy first

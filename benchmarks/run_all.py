@@ -80,8 +80,8 @@ ALL = (
     "start",
 )
 """Modules of this package, with what they are told."""
-WHOLE = ("scripts.smoke",)
-"""Checks of which the tests run a part: the core lock under every Python found."""
+WHOLE = ("scripts.smoke", "pytest --campaigns -m campaign -n 2 --dist loadscope --no-loadscope-reorder")
+"""Checks of which the tests run a part: the core lock under every Python found, campaigns among the tests."""
 
 
 def main() -> int:

@@ -75,6 +75,11 @@ DEAREST = (
 IN_MEMORY = pytest.StashKey[Path]()
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """What `make bench` runs in full."""
+    parser.addoption("--campaigns", action="store_true", help="run what is marked as campaign, too")
+
+
 @pytest.hookimpl(tryfirst=True)  # before anything asks for a temporary folder
 def pytest_configure(config: pytest.Config) -> None:
     """Tests write to memory where they can; workers inherit where."""
@@ -116,8 +121,12 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Grouped:
     return Grouped(config, log)
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The dearest groups go first."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Campaigns are left to `make bench`; the dearest groups go first."""
+    if not config.option.campaigns:
+        left = [item for item in items if item.get_closest_marker("campaign")]
+        config.hook.pytest_deselected(items=left)
+        items[:] = [item for item in items if item not in set(left)]
 
     def rank(item: pytest.Item) -> int:
         group = group_of(item.nodeid)

@@ -2,30 +2,71 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from pathlib import Path
 
 import pytest
 
-from curation.audit import defects
+from curation.audit import RULES, defects
 from curation.audit.rule import Context, Rule
 from flows.inspect import audit as auditing
 from schemas.audit import CanaryResult
+from tests.pipeline import LABELLED
+
+BY_TURNS = f"""
+import sys
+sys.path.insert(0, {str(Path(__file__).parents[1])!r})  # before the tests that some package installs
+import pytest
+from flows.cli.app import run_cli
+from tests.fewer import plant_by_turns
+plant_by_turns(pytest.MonkeyPatch())
+sys.exit(run_cli(sys.argv[1:]))
+"""
+"""The command, with the defects of each rule planted in one task of a release."""
 
 
 def plant_fewer(patch: pytest.MonkeyPatch) -> None:
     """Audits plant the defects of every twelfth rule from now on."""
-    whole = defects.run
-
-    def run(rules: Sequence[Rule], context: Context, run_rule: defects.RunRule) -> tuple[CanaryResult, ...]:
-        return whole(rules[::12], context, run_rule)
-
-    patch.setattr(defects, "run", run)
-    patch.setattr(auditing, "_plant_all", plant_fewer_there)
+    _plant(patch, lambda rules, context: rules[::12], plant_fewer_there)
 
 
 def plant_fewer_there(*given: object) -> list[tuple[CanaryResult, ...]]:
     """What `_plant_all` does, in a process that an audit started: nothing is patched there."""
+    return _there(plant_fewer, *given)
+
+
+def plant_by_turns(patch: pytest.MonkeyPatch) -> None:
+    """Audits plant the defects of each rule in one of the tasks with labels, the tasks by turns."""
+    _plant(patch, _of_its_turn, plant_by_turns_there)
+
+
+def plant_by_turns_there(*given: object) -> list[tuple[CanaryResult, ...]]:
+    """As `plant_fewer_there`."""
+    return _there(plant_by_turns, *given)
+
+
+def _of_its_turn(rules: Sequence[Rule], context: Context) -> Sequence[Rule]:
+    turn = LABELLED.index(context.subject.task)
+    chosen = {rule.id for rule in RULES[turn :: len(LABELLED)]}
+    return [rule for rule in rules if rule.id in chosen]
+
+
+def _plant(
+    patch: pytest.MonkeyPatch,
+    chosen: Callable[[Sequence[Rule], Context], Sequence[Rule]],
+    there: Callable[..., list[tuple[CanaryResult, ...]]],
+) -> None:
+    whole = defects.run
+
+    def run(rules: Sequence[Rule], context: Context, run_rule: defects.RunRule) -> tuple[CanaryResult, ...]:
+        return whole(chosen(rules, context), context, run_rule)
+
+    patch.setattr(defects, "run", run)
+    patch.setattr(auditing, "_plant_all", there)
+
+
+def _there(how: Callable[[pytest.MonkeyPatch], None], *given: object) -> list[tuple[CanaryResult, ...]]:
     with pytest.MonkeyPatch.context() as patch:
         plant = auditing._plant_all
-        plant_fewer(patch)
+        how(patch)
         return plant(*given)  # type: ignore[arg-type]

@@ -20,7 +20,7 @@ def scene(tmp_path_factory: pytest.TempPathFactory) -> Scene:
     return prepare(tmp_path_factory.mktemp("scene"), 14)
 
 
-@pytest.mark.parametrize("seed", [0, 11])
+@pytest.mark.parametrize("seed", [0, pytest.param(11, marks=pytest.mark.campaign)])
 def test_killed_anywhere_the_rerun_ends_with_the_same_bytes(scene: Scene, tmp_path: Path, seed: int) -> None:
     result = moment(scene, tmp_path / "w", seed)
     assert is_good(result), result

@@ -44,13 +44,17 @@ def german(cui: str) -> str:
 
 
 def metathesaurus(sample: Workspace, folder: Path) -> dict[str, str]:
-    """Names, types, definitions and parents of the sample's vocabulary as a META folder; concept to CUI."""
+    """Diseases of the sample's vocabulary as a META folder: names, types, definitions, parents.
+
+    Returns:
+        Concept -> CUI.
+    """
     vocabulary = current(sample)
     assert vocabulary is not None
 
     def rows(table: str) -> list[dict[str, Any]]:
         found: list[dict[str, Any]] = pq.read_table(vocabulary.table(table)).to_pylist()
-        return found
+        return [row for row in found if row["concept"].startswith("MONDO:")]
 
     names = sorted(rows("names"), key=lambda row: (row["concept"], not row["is_preferred"], row["name"]))
     cuis = {concept: f"C9{place:06d}" for place, concept in enumerate(sorted({r["concept"] for r in names}))}
@@ -86,7 +90,9 @@ def made(tmp_path_factory: pytest.TempPathFactory, sample: Workspace) -> tuple[P
     """The task's release and its workspace, whose vocabulary is a Metathesaurus alone."""
     root = tmp_path_factory.mktemp("umls")
     metathesaurus(sample, root)
-    workspace = Workspace(shutil.copytree(sample.root, root / "ws"))
+    ignored = {str(sample.root): ["vocabulary"]}
+    shutil.copytree(sample.root, root / "ws", ignore=lambda folder, names: ignored.get(str(folder), []))
+    workspace = Workspace(root / "ws")
     command = ["vocabulary", "build", "--umls", str(root / "META"), "--workspace", str(workspace.root)]
     assert run_cli(command) == 0
     cards = root / "cards"

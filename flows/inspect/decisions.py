@@ -94,12 +94,12 @@ def follow(workspace: Workspace, record_id: str) -> dict[str, Any] | None:
     kind = _kind_of(workspace, record_id)
     if not kind:
         return None
-    way, before = _Way({record_id}), (0, 0)
+    way, before, tables = _Way({record_id}), (0, 0), list(_tables(workspace))
     while before != (size := (len(way.own), len(way.origin))):
         before = size
         found = [
             (stage, name, rows)
-            for stage, name, path in _tables(workspace)
+            for stage, name, path in tables
             if (rows := _rows(path, name, way, from_query=kind == "query"))
         ]
     decisions = [one for stage, name, rows in found for one in _decisions(workspace, stage, name, rows)]
@@ -114,7 +114,8 @@ def _kind_of(workspace: Workspace, record_id: str) -> str:
         kind = _KINDS.get(name, "")
         if not kind and name != DROPPED:
             continue
-        ids = pq.read_table(path, columns=["id"] if kind else ["id", "unit"])
+        with pq.ParquetFile(path) as file:
+            ids = file.read(["id"] if kind else ["id", "unit"])
         mine = ids.filter(pc.equal(ids["id"], record_id)).to_pylist()
         if mine and (kind or mine[0]["unit"] in _KINDS.values()):
             return kind or str(mine[0]["unit"])
@@ -122,24 +123,28 @@ def _kind_of(workspace: Workspace, record_id: str) -> str:
 
 
 def _tables(workspace: Workspace) -> Iterator[tuple[str, str, Path]]:
-    """(stage, table, file) of every shard, in the order of the pipeline; of the partition what it decided."""
+    """(stage, table, file) of every shard, in the order of the pipeline; of the partition what it decided.
+
+    Files without rows are left out.
+    """
     for stage in stages_in(workspace):
         for shard, manifest in shards_of(workspace, stage).items():
             for name, output in manifest.outputs.items():
-                if stage != PARTITION or name in _OF_PARTITION:
+                if output.rows and (stage != PARTITION or name in _OF_PARTITION):
                     yield stage, name, workspace.stage(stage) / shard / output.file
 
 
 def _rows(path: Path, name: str, way: _Way, *, from_query: bool) -> list[dict[str, Any]]:
     """Rows of a file that are of the record; the way grows by what they name."""
     skipped = ("unit",) if name == DROPPED else ()  # there it names a kind
-    columns = [one for one in pq.read_schema(path).names if one in _NAMES and one not in skipped]
-    if not columns:
-        return []
-    mask = way.holds(pq.read_table(path, columns=columns))
-    if not pc.any(mask).as_py():
-        return []
-    rows: list[dict[str, Any]] = pq.read_table(path).filter(mask).to_pylist()
+    with pq.ParquetFile(path) as file:
+        columns = [one for one in file.schema_arrow.names if one in _NAMES and one not in skipped]
+        if not columns:
+            return []
+        mask = way.holds(file.read(columns))
+        if not pc.any(mask).as_py():
+            return []
+        rows: list[dict[str, Any]] = file.read().filter(mask).to_pylist()
     if name != DROPPED:
         way.grow(rows, from_query=from_query)
     return rows

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from flows.engine.manifest import DROPPED
+from flows.engine.manifest import DROPPED, Output
 from flows.engine.runner import shards_of
 from flows.engine.workspace import Workspace
 from flows.inspect.stages import stages_in
@@ -33,7 +33,7 @@ def trace(workspace: Workspace, record_id: str) -> dict[str, Any]:
     for stage in stages_in(workspace):
         for shard, manifest in shards_of(workspace, stage).items():
             for name, output in manifest.outputs.items():
-                rows = _rows_of(workspace, stage, shard, output.file, name, article)
+                rows = _rows_of(workspace, stage, shard, output, name, article)
                 if rows:
                     tables.setdefault(f"{stage}.{name.lstrip('_')}", []).extend(rows)
     if not tables:
@@ -47,25 +47,31 @@ def trace(workspace: Workspace, record_id: str) -> dict[str, Any]:
 
 
 def _rows_of(
-    workspace: Workspace, stage: str, shard: str, file: str, name: str, article: str
+    workspace: Workspace, stage: str, shard: str, output: Output, name: str, article: str
 ) -> list[dict[str, Any]]:
-    path = workspace.stage(stage) / shard / file
-    columns = pq.read_schema(path).names
-    table = pq.read_table(path)
-    if name in {"qrels", "excluded"}:
-        wanted = pc.starts_with(table["corpus_id"], article + "#")
-    else:
-        owner = next((column for column in _OWNER_COLUMNS if column in columns), None)
+    """Rows of an article in one table; of others, only the column that says whose they are is read."""
+    if not output.rows:
+        return []
+    with pq.ParquetFile(workspace.stage(stage) / shard / output.file) as file:
+        columns = ("corpus_id",) if name in {"qrels", "excluded"} else _OWNER_COLUMNS
+        owner = next((column for column in columns if column in file.schema_arrow.names), None)
         if owner is None:
             return []
-        wanted = pc.equal(table[owner], article)
-        if owner == "id":  # of a record inside the article
-            wanted = pc.or_(wanted, pc.starts_with(table[owner], article + "#"))
-        if name == DROPPED:  # before an article has an id, its drop carries the locator it was asked for by
+        owners = file.read([owner])[owner]
+        inside = pc.starts_with(owners, article + "#")
+        if owner == "corpus_id":
+            wanted = inside
+        elif name == DROPPED:  # before an article has an id, its drop carries the locator it was asked for by
             locator = article.partition(":")[2].rpartition(".")[0] or article
-            wanted = pc.is_in(table[owner], value_set=pa.array([article, locator]))
-    rows: list[dict[str, Any]] = table.filter(wanted).to_pylist()
-    return rows
+            wanted = pc.is_in(owners, value_set=pa.array([article, locator]))
+        else:
+            wanted = pc.equal(owners, article)
+            if owner == "id":  # of a record inside the article
+                wanted = pc.or_(wanted, inside)
+        if not pc.any(wanted).as_py():
+            return []
+        rows: list[dict[str, Any]] = file.read().filter(wanted).to_pylist()
+        return rows
 
 
 def describe(found: dict[str, Any]) -> str:

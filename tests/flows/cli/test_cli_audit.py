@@ -133,8 +133,9 @@ def test_another_benchmark_can_be_audited_and_is_left_as_it_is(
 
 @pytest.mark.usefixtures("fewer_defects")
 def test_several_tasks_have_a_page_each(
-    benchmark: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    benchmark: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setenv("MEDQRELS_WORKERS", "1")  # the demo of test_end_to_end shares the defects among two
     other = benchmark.with_name("others")
     shutil.copytree(benchmark, other)
     (other / "qrels" / "test.tsv").write_text("query-id\tcorpus-id\tscore\nt1\tvanished\t1\n", "utf-8")

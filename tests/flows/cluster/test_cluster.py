@@ -1,4 +1,7 @@
-"""Stages on a Dask cluster with a real S3 server as store: the bytes of one machine, whoever is killed."""
+"""Stages on a Dask cluster with a real S3 server as store: the bytes of one machine, whoever is killed.
+
+`make bench` also has one worker make everything, and every process of a cluster restarted at once.
+"""
 
 from __future__ import annotations
 
@@ -149,7 +152,7 @@ def test_two_workers_and_a_bucket_give_the_bytes_of_one_machine(
     assert same(crawled, sample) and place.listed("shards") == before
 
 
-@pytest.mark.parametrize("count", [3, 1])
+@pytest.mark.parametrize("count", [3, pytest.param(1, marks=pytest.mark.campaign)])
 def test_every_stage_of_shards_is_the_same_with_any_number_of_workers(
     sample: Workspace, crawled: Workspace, cluster: DaskCluster, tmp_path: Path, count: int
 ) -> None:
@@ -179,7 +182,7 @@ def test_a_cluster_that_lost_every_worker_is_given_up_and_new_ones_are_used(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(dask_workers, "PATIENCE_SECONDS", 8.0)
+    monkeypatch.setattr(dask_workers, "PATIENCE_SECONDS", 4.0)
     store = tmp_path / "store"
 
     def kill_all() -> None:
@@ -213,19 +216,20 @@ def test_a_worker_that_stands_still_is_waited_for_no_longer_than_the_scheduler_s
 
 
 def test_a_slow_worker_is_given_less(
-    sample: Workspace, crawled: Workspace, s3: dict[str, str], tmp_path: Path
+    sample: Workspace, crawled: Workspace, cluster: DaskCluster, tmp_path: Path
 ) -> None:
-    with running_cluster(tmp_path / "dask", s3, workers=1) as cluster:
-        cluster.add_worker(SLOW)
-        cluster.await_workers(2)
-        run(crawled, cluster.address, str(tmp_path / "store"))
+    cluster.have_workers(1)
+    cluster.add_worker(SLOW)
+    cluster.await_workers(2)
+    run(crawled, cluster.address, str(tmp_path / "store"))
+    cluster.kill_worker(-1)
     assert same(crawled, sample)
     folders = [folder for stage in STAGES for folder in crawled.stage(stage).iterdir()]
     made = Counter(read_run(folder)["worker"] for folder in folders)
     assert len(made) == 1 or max(made.values()) > min(made.values()), made
 
 
-@pytest.mark.parametrize("with_workers", [True, False])
+@pytest.mark.parametrize("with_workers", [pytest.param(True, marks=pytest.mark.campaign), False])
 def test_a_restarted_scheduler_costs_what_was_under_way(
     sample: Workspace, crawled: Workspace, cluster: DaskCluster, tmp_path: Path, with_workers: bool
 ) -> None:

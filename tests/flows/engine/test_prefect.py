@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import shutil
 import socket
 import subprocess
 import sys
@@ -26,6 +27,7 @@ from tests.flows.review.postgres_server import Postgres
 from tests.flows.takedown.purge_world import bytes_of
 from tests.pipeline import crawl_bucket, new_workspace
 from tests.sources.fakes.europepmc import FakeEuropePmc, record
+from tests.tables import DATABASE, of_prefect, of_prefect_in_postgres
 from tests.test_end_to_end import sample_ids
 
 BIN = Path(sys.executable).parent
@@ -68,9 +70,12 @@ def running_server(home: Path, database: str = "") -> Iterator[dict[str, str]]:
         "PREFECT_API_URL": f"http://127.0.0.1:{port}/api",
         "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
         "DO_NOT_TRACK": "1",
+        "MEDQRELS_WORKERS": "1",  # two are no quicker with three articles
     }
     if database:
-        environment["PREFECT_API_DATABASE_CONNECTION_URL"] = database
+        environment[DATABASE] = database
+    else:
+        shutil.copytree(of_prefect(), home / ".prefect")
     with (home / "log.txt").open("wb") as log:
         process = subprocess.Popen(
             [BIN / "prefect", "server", "start", "--host", "127.0.0.1", "--port", str(port)],
@@ -148,7 +153,7 @@ def test_on_postgresql_and_nothing_is_lost_with_its_database(tmp_path: Path) -> 
     crawl_bucket(workspace, sample_ids()[:2])
     command = ("extract", "--workspace", str(workspace.root), "--json")
     with (
-        Postgres() as database,
+        Postgres(of_prefect_in_postgres()) as database,
         running_server(tmp_path, database.url) as environment,
     ):
         done = medqrels(environment, *command)
@@ -157,7 +162,7 @@ def test_on_postgresql_and_nothing_is_lost_with_its_database(tmp_path: Path) -> 
         assert run["state_type"] == "COMPLETED"
         assert not list(tmp_path.rglob("prefect.db")), "it was kept in SQLite"
     kept = bytes_of(workspace.work)
-    for gone in ("PREFECT_API_URL", "PREFECT_API_DATABASE_CONNECTION_URL"):
+    for gone in ("PREFECT_API_URL", DATABASE):
         del environment[gone]
     told = medqrels(environment, "status", "--workspace", str(workspace.root), "--json")
     (row,) = json.loads(told.stdout)["runs"]["last"]

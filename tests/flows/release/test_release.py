@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -81,11 +81,32 @@ class Maintainer:
         return sorted(path.name for path in (self.workspace.releases / DATASET).iterdir())
 
 
-@pytest.fixture
-def maintainer(tmp_path: Path, sample: Workspace, monkeypatch: pytest.MonkeyPatch) -> Maintainer:
+@pytest.fixture(scope="module", autouse=True)
+def nothing_is_loaded() -> Iterator[None]:
     """That a release loads is asked in test_loading, and of whole releases in test_rebuild and test_run."""
-    monkeypatch.setattr(versions, "check_loads", lambda *_: None)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(versions, "check_loads", lambda *_: None)
+        yield
+
+
+@pytest.fixture
+def maintainer(tmp_path: Path, sample: Workspace) -> Maintainer:
+    """Someone who has released nothing yet."""
     return Maintainer(tmp_path, sample)
+
+
+@pytest.fixture(scope="module")
+def released_once(tmp_path_factory: pytest.TempPathFactory, sample: Workspace) -> Workspace:
+    """The workspace of one who has made 1.0.0."""
+    made = Maintainer(tmp_path_factory.mktemp("once"), sample)
+    assert made.release().version == "1.0.0"
+    return made.workspace
+
+
+@pytest.fixture
+def released(tmp_path: Path, released_once: Workspace) -> Maintainer:
+    """Someone who has made 1.0.0 and goes on from there."""
+    return Maintainer(tmp_path, released_once)
 
 
 def files(directory: Path) -> Mapping[str, bytes]:
@@ -139,13 +160,12 @@ def test_day_after_day(maintainer: Maintainer) -> None:
     assert not list(maintainer.workspace.releases.rglob("*trial*"))
 
 
-def test_the_release_before_was_purged(maintainer: Maintainer) -> None:
+def test_the_release_before_was_purged(released: Maintainer) -> None:
     """What a release published itself says where its rows lie when what it followed is gone."""
-    maintainer.release()
-    maintainer.write_spec(maintainer.queries("1.0.0")[0])
-    assert maintainer.release().version == "1.0.1"
-    shutil.rmtree(maintainer.directory("1.0.0").parent)
-    same = maintainer.release()
+    released.write_spec(released.queries("1.0.0")[0])
+    assert released.release().version == "1.0.1"
+    shutil.rmtree(released.directory("1.0.0").parent)
+    same = released.release()
     assert (same.version, same.is_new, same.why) == ("1.0.1", False, "nothing changed")
 
 
@@ -180,15 +200,14 @@ def test_a_task_that_leaves_makes_the_version_major(maintainer: Maintainer) -> N
 
 
 def test_a_run_that_was_killed_leaves_no_half_release_and_the_next_gives_the_same(
-    maintainer: Maintainer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    released: Maintainer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Killed after the first task of the release, and again when all but the move into place was done.
 
     The other maintainer names the version by hand: the same inputs after the same release, the same bytes.
     """
-    maintainer.release()
-    other = Maintainer(tmp_path / "elsewhere", maintainer.workspace)
-    for one in (maintainer, other):
+    other = Maintainer(tmp_path / "elsewhere", released.workspace)
+    for one in (released, other):
         one.write_spec(one.queries("1.0.0")[0], AND_SUMMARY)
     other.release("1.1.0")
     whole = sealing.settle
@@ -202,8 +221,8 @@ def test_a_run_that_was_killed_leaves_no_half_release_and_the_next_gives_the_sam
 
     monkeypatch.setattr(sealing, "settle", dies)
     with pytest.raises(KeyboardInterrupt):
-        maintainer.release()
-    assert "1.1.0" in seen and maintainer.versions() == ["1.0.0"]
+        released.release()
+    assert "1.1.0" in seen and released.versions() == ["1.0.0"]
     monkeypatch.setattr(sealing, "settle", whole)
     placed = Maker._placed
 
@@ -212,44 +231,41 @@ def test_a_run_that_was_killed_leaves_no_half_release_and_the_next_gives_the_sam
 
     monkeypatch.setattr(Maker, "_placed", never)
     with pytest.raises(KeyboardInterrupt):
-        maintainer.release("1.1.0")
-    assert maintainer.versions() == ["1.0.0"]
+        released.release("1.1.0")
+    assert released.versions() == ["1.0.0"]
     monkeypatch.setattr(Maker, "_placed", placed)
-    assert maintainer.release().version == "1.1.0"
-    here, there = (one.workspace.releases / DATASET / "1.1.0" for one in (maintainer, other))
+    assert released.release().version == "1.1.0"
+    here, there = (one.workspace.releases / DATASET / "1.1.0" for one in (released, other))
     assert files(here) == files(there)
 
 
-def test_a_named_version_is_taken_or_stands_as_ever(maintainer: Maintainer) -> None:
-    maintainer.release("1.0.0")
-    before = files(maintainer.workspace.releases)
-    assert maintainer.release("1.0.0").version == "1.0.0"
-    assert files(maintainer.workspace.releases) == before
-    maintainer.write_spec(maintainer.queries("1.0.0")[0])
+def test_a_named_version_is_taken_or_stands_as_ever(released: Maintainer) -> None:
+    before = files(released.workspace.releases)
+    assert released.release("1.0.0").version == "1.0.0"
+    assert files(released.workspace.releases) == before
+    released.write_spec(released.queries("1.0.0")[0])
     with pytest.raises(ReleaseError, match="taken by other content"):
-        maintainer.release("1.0.0")
-    assert files(maintainer.workspace.releases) == before
+        released.release("1.0.0")
+    assert files(released.workspace.releases) == before
 
 
-def test_after_a_release_changed_by_hand_nothing_follows(maintainer: Maintainer) -> None:
-    maintainer.release()
-    manifest, card = (maintainer.directory("1.0.0") / name for name in ("release.json", "README.md"))
+def test_after_a_release_changed_by_hand_nothing_follows(released: Maintainer) -> None:
+    manifest, card = (released.directory("1.0.0") / name for name in ("release.json", "README.md"))
     written = manifest.read_text("utf-8")
     manifest.write_text(written.replace("2026", "2062"), "utf-8")
     with pytest.raises(ReleaseError, match="not as it was made"):
-        maintainer.release()
+        released.release()
     manifest.write_text(written, "utf-8")
     card.write_text("other", "utf-8")
     with pytest.raises(ReleaseError, match="not as it was made") as caught:
-        maintainer.release()
+        released.release()
     assert "visual_context" in caught.value.file and "audit" in caught.value.hint
 
 
-def test_after_a_release_of_the_older_format_a_new_one_follows(maintainer: Maintainer) -> None:
-    maintainer.release()
-    path = maintainer.directory("1.0.0") / "release.json"
+def test_after_a_release_of_the_older_format_a_new_one_follows(released: Maintainer) -> None:
+    path = released.directory("1.0.0") / "release.json"
     old = dataclasses.replace(read_manifest(path.parent), format_version=OLDEST_FORMAT)
     path.write_text(dataclasses.replace(old, release_hash=old.computed_hash()).to_json(), "utf-8")
     assert '"publishable": false' in path.read_text("utf-8")
-    made = maintainer.release()
+    made = released.release()
     assert (made.version, made.is_new) == ("1.0.1", True)

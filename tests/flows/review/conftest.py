@@ -9,6 +9,7 @@ import pytest
 from flows.review.label_studio import Server
 from tests.flows.review.label_studio_server import label_studio, server_venv
 from tests.flows.review.postgres_server import TeamServer, team_server
+from tests.tables import of_label_studio_in_postgres
 
 __all__ = ["label_studio", "server", "team"]
 
@@ -17,7 +18,8 @@ __all__ = ["label_studio", "server", "team"]
 def team(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TeamServer]:
     """Label Studio on PostgreSQL; its tests are one xdist group, for each worker would start its own."""
     folder = tmp_path_factory.mktemp("team") / "server"
-    with team_server(folder, server_venv() / "bin" / "label-studio") as made:
+    venv = server_venv()
+    with team_server(folder, venv / "bin" / "label-studio", of_label_studio_in_postgres(venv)) as made:
         yield made
 
 

@@ -18,9 +18,11 @@ import pytest
 from filelock import FileLock
 
 from flows.cli.app import run_cli
+from flows.engine.workspace import open_workspace
 from flows.review import label_studio as servers
 from flows.review.label_studio import Server
 from tests.conftest import ROOT
+from tests.tables import of_label_studio
 
 
 def server_venv() -> Path:
@@ -38,9 +40,13 @@ def shared_folder(factory: pytest.TempPathFactory) -> Path:
 
 
 def first_start(folder: Path) -> None:
-    """Start the session's server for the first time as people do; what the command says is kept in a file."""
-    workspace = str(folder.parent.parent)
+    """Start the session's server for the first time as people do, but that its tables are there.
+
+    What the command says is kept in a file.
+    """
+    workspace = str(open_workspace(folder.parent.parent, create=True).root)
     said = io.StringIO()
+    shutil.copytree(of_label_studio(server_venv()), folder / "data")
     with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stdout(said):
         patch.setenv(servers.VENV_VARIABLE, str(server_venv()))
         assert run_cli(["review", "start", "--json", "--workspace", workspace]) == 0

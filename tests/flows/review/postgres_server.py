@@ -48,17 +48,29 @@ def as_its_user(*command: str) -> list[str]:
 
 
 class Postgres:
-    """Context manager: a database server of its own; `kill` and `start` restart it with what it holds."""
+    """Context manager: a database server of its own; `kill` and `start` restart it with what it holds.
+
+    Args:
+        begins_with: the folder of a server that was `stopped`; an empty database when None.
+    """
+
+    def __init__(self, begins_with: Path | None = None) -> None:
+        self._begins_with = begins_with
 
     def __enter__(self) -> Self:
         # Not below pytest's folder: that one is closed to other users.
         self._folder = Path(tempfile.mkdtemp(prefix="medqrels-postgres-"))
         self._process: subprocess.Popen[bytes] | None = None
         try:
+            data = self._folder / "data"
+            if self._begins_with is not None:
+                shutil.copytree(self._begins_with, data)
             if os.getuid() == 0:
-                shutil.chown(self._folder, SYSTEM_USER, SYSTEM_USER)
-            data = str(self._folder / "data")
-            _run("initdb", "-D", data, "-U", "medqrels", "--auth=trust", "-E", "UTF8", "--no-sync")
+                for path in (self._folder, *self._folder.rglob("*")):
+                    shutil.chown(path, SYSTEM_USER, SYSTEM_USER)
+            if self._begins_with is None:
+                made = ("-U", "medqrels", "--auth=trust", "-E", "UTF8", "--no-sync")
+                _run("initdb", "-D", str(data), *made)
             self.port = _free_port()
             self.start()
         except BaseException:
@@ -88,6 +100,12 @@ class Postgres:
             )
         _await(self._process, self.port, log)
 
+    def stopped(self) -> Path:
+        """End it; the folder with what it held, until this context ends."""
+        assert self._process is not None
+        _end(self._process)
+        return self._folder / "data"
+
     def kill(self) -> None:
         """End it and every connection at once, as after a crash: what was committed is recovered."""
         assert self._process is not None
@@ -95,11 +113,16 @@ class Postgres:
         self._process.wait()
 
 
-@contextlib.contextmanager
-def postgres() -> Iterator[int]:
-    """Port of a database server of its own."""
-    with Postgres() as server:
-        yield server.port
+def postgres_variables(port: int) -> dict[str, str]:
+    """What tells Label Studio to keep its tables in a database server of ours."""
+    return {
+        "DJANGO_DB": "default",
+        "POSTGRE_NAME": "postgres",
+        "POSTGRE_USER": "medqrels",
+        "POSTGRE_PASSWORD": "none",
+        "POSTGRE_HOST": "127.0.0.1",
+        "POSTGRE_PORT": str(port),
+    }
 
 
 def _run(name: str, *arguments: str) -> None:
@@ -143,15 +166,7 @@ class TeamServer:
         starter = self._venv / "bin" / "label-studio"
         starter.parent.mkdir(parents=True)
         # The product's own start with another database: variables that only this starter sets.
-        named = {
-            "DJANGO_DB": "default",
-            "POSTGRE_NAME": "postgres",
-            "POSTGRE_USER": "medqrels",
-            "POSTGRE_PASSWORD": "none",
-            "POSTGRE_HOST": "127.0.0.1",
-            "POSTGRE_PORT": str(port),
-        }
-        lines = [f"export {name}={value}" for name, value in named.items()]
+        lines = [f"export {name}={value}" for name, value in postgres_variables(port).items()]
         starter.write_text("\n".join(["#!/bin/sh", *lines, f'exec "{program}" "$@"', ""]))
         starter.chmod(0o755)
 
@@ -161,15 +176,16 @@ class TeamServer:
 
 
 @contextlib.contextmanager
-def team_server(folder: Path, program: Path) -> Iterator[TeamServer]:
+def team_server(folder: Path, program: Path, begins_with: Path | None = None) -> Iterator[TeamServer]:
     """PostgreSQL and Label Studio on it, for one test session or benchmark.
 
     Args:
         folder: Label Studio's own folder: secrets, log, images.
         program: path of label-studio.
+        begins_with: what PostgreSQL holds; nothing when None.
     """
-    with postgres() as port:
-        made = TeamServer(folder, program, port)
+    with Postgres(begins_with) as database:
+        made = TeamServer(folder, program, database.port)
         try:
             made.start()
             yield made

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
+from typing import Any
 
 Pair = tuple[str, str]
 Given = Mapping[str, int | None]
@@ -84,3 +85,9 @@ def true_agreement(
             expected += weight * rows[a] * columns[b]
         found[name] = 1 - seen / expected
     return found
+
+
+def near(value: float, figure: Mapping[str, Any]) -> bool:
+    """Whether a true value lies in an interval twice as wide as the one of 95 %."""
+    half = (figure["high"] - figure["low"]) / 2
+    return bool(figure["low"] - half <= value <= figure["high"] + half)

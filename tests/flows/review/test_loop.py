@@ -50,7 +50,7 @@ from tests.browser import chromium
 from tests.conftest import copied
 from tests.flows.review.label_studio_server import server_venv, shared_folder
 from tests.flows.review.loop_people import Clinician, Cut, Killer, Mortal
-from tests.flows.review.replay import Outcome, Pair, dispute, outcome, released, true_agreement
+from tests.flows.review.replay import Outcome, Pair, dispute, near, outcome, released, true_agreement
 from tests.flows.review.test_browser import Project, Site
 from tests.pipeline import run_partition, run_stages
 
@@ -75,7 +75,11 @@ CONFUSION = {
 TRUTH = {"positive": (0.06, 0.10, 0.84), "pool": (0.80, 0.12, 0.08), "random": (0.96, 0.03, 0.01)}
 """Shares of true grades among items of each origin; of gold items the grade is known."""
 UNABLE = 0.02
-IN_BROWSER = 10
+SIZES = (
+    pytest.param((80, 4), id="slice"),
+    pytest.param((310, 10), id="whole", marks=pytest.mark.campaign),
+)
+"""Candidates, and how many of them one clinician answers in the browser."""
 
 
 @dataclass
@@ -88,6 +92,7 @@ class Loop:
     server_folder: Path
     folder: ReviewFolder
     candidates: dict[str, ReviewCandidate]
+    in_browser: int
     given: dict[str, dict[str, int | None]] = field(default_factory=dict)
     third: dict[str, int | None] = field(default_factory=dict)
     draw: random.Random = field(default_factory=lambda: random.Random(20))
@@ -119,9 +124,15 @@ class Loop:
         return self.workspace.releases / self.spec.name / version / TASK
 
 
-@pytest.fixture
-def loop(tmp_path_factory: pytest.TempPathFactory, sample: Workspace, label_studio: Server) -> Iterator[Loop]:
+@pytest.fixture(params=SIZES)
+def loop(
+    request: pytest.FixtureRequest,
+    tmp_path_factory: pytest.TempPathFactory,
+    sample: Workspace,
+    label_studio: Server,
+) -> Iterator[Loop]:
     """A release of the sample, its candidates, and a server of this test's own that may be killed."""
+    count, in_browser = request.param
     root = tmp_path_factory.mktemp("loop")
     cards = root / "data_cards"
     shutil.copytree(DATA_CARDS / "medqrels-sample", cards)
@@ -132,20 +143,25 @@ def loop(tmp_path_factory: pytest.TempPathFactory, sample: Workspace, label_stud
     server_folder = root / "ws" / "review" / "server"
     shutil.copytree(shared_folder(tmp_path_factory) / "fresh", server_folder)
     server_folder.chmod(0o700)
-    begun = Loop(workspace, spec, cards, server_folder, ReviewFolder(Path()), {})
+    begun = Loop(workspace, spec, cards, server_folder, ReviewFolder(Path()), {}, in_browser)
     published = begun.release("1.0.0")
     people = tuple(Person(name) for name in CONFUSION)
     media = MediaFolder(server_folder / "media")
-    made = prepare(published, workspace, Options(3, sample=310, people=people, ocr=False), images=media.write)
+    options = Options(3, sample=count, people=people, ocr=False)
+    made = prepare(published, workspace, options, images=media.write)
     begun.folder = made.folder
     begun.candidates = {item.id: item for item in made.folder.candidates()}
+    assert len(begun.candidates) > 0.9 * count
     yield begun
     servers.stop(server_folder)
 
 
-@pytest.mark.timeout(600)
+@pytest.mark.timeout(900)
 def test_a_review_equals_the_replay_of_its_answers(loop: Loop) -> None:
-    """One test, for its steps need each other: pushed, answered, pulled, adjudicated, released."""
+    """One test, for its steps need each other: pushed, answered, pulled, adjudicated, released.
+
+    `make bench` does it with a review of the usual size.
+    """
     pushed_through_a_kill(loop)
     answered(loop)
     pulled_through_a_cut(loop)
@@ -161,7 +177,7 @@ def test_a_review_equals_the_replay_of_its_answers(loop: Loop) -> None:
 
 def pushed_through_a_kill(loop: Loop) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(review_sync, "BATCH_TASKS", 60)
+        patch.setattr(review_sync, "BATCH_TASKS", len(loop.candidates) // 5)
         with pytest.raises(FetchError):
             push(loop.folder, loop.target(Killer(loop.start(), at_import=8)))
         assert servers.running(loop.server_folder) is None
@@ -182,7 +198,7 @@ def push_and_die(loop: Loop) -> None:
 
 
 def answered(loop: Loop) -> None:
-    """Every clinician answers every item; the first ten of A1 in the browser."""
+    """Every clinician answers every item; the first of A1 in the browser."""
     loop.accounts()
     server = loop.start()
     truth = {
@@ -197,13 +213,13 @@ def answered(loop: Loop) -> None:
         told: dict[str, tuple[int | None, str]] = {}
         for name in queue:
             grade = loop.draw.choices((0, 1, 2), rows[truth[name] or 0])[0]
-            unable = loop.draw.random() < UNABLE and len(told) >= IN_BROWSER
+            unable = loop.draw.random() < UNABLE and len(told) >= loop.in_browser
             told[name] = (
                 (None, loop.draw.choice(sorted(CANNOT_JUDGE.keys() - REPORTS))) if unable else (grade, "")
             )
         if annotator == "A1":
-            in_browser(loop, person, {name: told[name][0] or 0 for name in queue[:IN_BROWSER]})
-            person.submit({name: told[name] for name in queue[IN_BROWSER:]})
+            in_browser(loop, person, {name: told[name][0] or 0 for name in queue[: loop.in_browser]})
+            person.submit({name: told[name] for name in queue[loop.in_browser :]})
         else:
             person.submit(told)
         for name, (chosen, _) in told.items():
@@ -264,7 +280,6 @@ def outcomes(loop: Loop) -> dict[str, Outcome]:
 
 
 def check_every_answer_arrived_once(loop: Loop) -> None:
-    assert len(loop.candidates) >= 300
     assert loop.given.keys() == loop.candidates.keys()
     rows = loop.folder.annotations()
     found = Counter((row.candidate_id, row.annotator, row.grade) for row in rows)
@@ -272,7 +287,7 @@ def check_every_answer_arrived_once(loop: Loop) -> None:
     expected.update((name, ADJUDICATOR, grade) for name, grade in loop.third.items())
     assert found == expected and all(row.state == "current" for row in rows)
     timed = [row for row in rows if row.seconds > 0]
-    assert len(timed) == IN_BROWSER and {row.annotator for row in timed} == {"A1"}
+    assert len(timed) == loop.in_browser and {row.annotator for row in timed} == {"A1"}
     person = loop.person(loop.start(), "A2")
     held = Counter(row["data"]["candidate_id"] for row in person.tasks())
     assert set(held) == set(loop.candidates) and set(held.values()) == {1}
@@ -313,12 +328,6 @@ def check_agreement(loop: Loop) -> None:
         if not near(value, found[f"{first}|{second}", name])
     }
     assert not missed, "one review; tests/annotation/agreement/test_review_intervals.py has the rate"
-
-
-def near(value: float, figure: Mapping[str, Any]) -> bool:
-    """Whether a true value lies in an interval twice as wide as the one of 95 %."""
-    half = (figure["high"] - figure["low"]) / 2
-    return bool(figure["low"] - half <= value <= figure["high"] + half)
 
 
 def check_labels(loop: Loop) -> None:

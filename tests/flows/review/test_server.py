@@ -22,6 +22,7 @@ from flows.review import label_studio as servers
 from flows.review import text as review_text
 from flows.review.label_studio import Server
 from schemas.errors import MedqrelsError, UsageError
+from tests.flows.review import label_studio_server
 from tests.flows.review.label_studio_server import server_venv, shared_folder, shared_server
 from tests.flows.review.small_release import TASK, small_release
 from tests.flows.review.small_review import person, target
@@ -180,6 +181,7 @@ def test_a_fixture_whose_server_never_answers_leaves_no_process(
     silent.chmod(0o755)
     monkeypatch.setenv(servers.VENV_VARIABLE, str(tmp_path / "venv"))
     monkeypatch.setattr(servers, "START_SECONDS", 0.5)
+    monkeypatch.setattr(label_studio_server, "of_label_studio", lambda venv: venv)  # it has no tables
     begun: list[int] = []
     launch = subprocess.Popen
 

@@ -70,7 +70,7 @@ from annotation.client import Client, Patience
 from flows.review import sync as review_sync
 from flows.review.delivery import MediaFolder
 from flows.review.store import ReviewFolder
-review_sync.BATCH_TASKS = 20
+review_sync.BATCH_TASKS = 8
 client = Client(sys.argv[2], sys.stdin.readline().strip(), patience=Patience(9, .25, 5.0))
 target = review_sync.Target(client, MediaFolder(Path(sys.argv[3])), is_local=True)
 folder = ReviewFolder(Path(sys.argv[1]))
@@ -95,6 +95,9 @@ def work(folder: ReviewFolder, url: str, server: Server, verb: str) -> subproces
     return process
 
 
+SIZES = pytest.mark.parametrize("count", [80, pytest.param(300, marks=pytest.mark.campaign)])
+
+
 def until(true: Callable[[], bool], seconds: float = 60.0) -> None:
     end = time.monotonic() + seconds
     while not true():
@@ -106,8 +109,12 @@ def imports(state: Proxy) -> int:
     return sum(path.startswith("POST") and "/import" in path for path in state.paths)
 
 
-def test_killed_pushes_and_pulls_go_on_where_they_were(server: Server, workspace: Workspace) -> None:
-    folder = review(workspace, "killed", 200)
+@SIZES
+def test_killed_pushes_and_pulls_go_on_where_they_were(
+    server: Server, workspace: Workspace, count: int
+) -> None:
+    """Of all moments some: benchmarks.reliability has the whole campaign."""
+    folder = review(workspace, f"killed-{count}", count)
     with proxy(server) as (state, url):
         for batches in (2, 6):  # each time killed when some more batches are in
             process = work(folder, url, server, "push")
@@ -117,10 +124,10 @@ def test_killed_pushes_and_pulls_go_on_where_they_were(server: Server, workspace
         made = push(folder, target(server))[0]
         api = Api(server)
         sent = api.tasks(made["project"])
-        assert len(sent) == 200 and 0 < made["skip"] < 200
+        assert len(sent) == count and 0 < made["skip"] < count
         given = {}
         for number, task in enumerate(sent.values()):
-            if number % 10 == 0:
+            if number % (count // 20) == 0:
                 api.grade(task["id"], str(number % 3))
                 given[task["data"]["candidate_id"]] = number % 3
         state.paths.clear()
@@ -135,8 +142,11 @@ def test_killed_pushes_and_pulls_go_on_where_they_were(server: Server, workspace
     assert (folder.path / "annotations.parquet").read_bytes() == before
 
 
-def test_server_killed_mid_push_and_mid_pull(team: TeamServer, server: Server, workspace: Workspace) -> None:
-    folder = review(workspace, "restarted", 300)
+@SIZES
+def test_server_killed_mid_push_and_mid_pull(
+    team: TeamServer, server: Server, workspace: Workspace, count: int
+) -> None:
+    folder = review(workspace, f"restarted-{count}", count)
     with proxy(server) as (state, url):
         process = work(folder, url, server, "push")
         until(lambda: imports(state) >= 4)
@@ -149,7 +159,7 @@ def test_server_killed_mid_push_and_mid_pull(team: TeamServer, server: Server, w
         api = Api(again)
         project = json.loads((folder.path / "sync" / "A1-annotator.json").read_text())["project"]
         sent = api.tasks(project)
-        assert len(sent) == 300
+        assert len(sent) == count
         for task in list(sent.values())[:12]:
             api.grade(task["id"], "2")
         state.paths.clear()
