@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from curation.cases import romance
+from curation.cases import german, romance
 from curation.extract.sentences import sentence_spans
 
 Sex = Literal["female", "male", ""]
@@ -18,8 +18,9 @@ _UNITS = {
     "año": 1.0, "ano": 1.0, "an": 1.0, "anni": 1.0, "anno": 1.0,
     "jahr": 1.0, "jähr": 1.0, "mes": 1 / 12, "mês": 1 / 12, "mois": 1 / 12, "mesi": 1 / 12, "mese": 1 / 12,
     "monat": 1 / 12, "semana": 7 / 365.25, "semaine": 7 / 365.25, "settimane": 7 / 365.25,
-    "woche": 7 / 365.25, "día": 1 / 365.25, "dia": 1 / 365.25, "jour": 1 / 365.25, "giorni": 1 / 365.25,
-    "tag": 1 / 365.25,
+    "woche": 7 / 365.25, "wöch": 7 / 365.25,
+    "día": 1 / 365.25, "dia": 1 / 365.25, "jour": 1 / 365.25, "giorni": 1 / 365.25,
+    "tag": 1 / 365.25, "täg": 1 / 365.25,
 }  # fmt: skip
 
 
@@ -110,9 +111,6 @@ _ROMANCE = re.compile(
     rf"|portador\w*|ingres\w+|intern\w+|atendid\w+|hospit\w+|se|foi|fue))",
     re.IGNORECASE,
 )
-_GERMAN = re.compile(
-    r"\b(?P<n>\d{1,3})[\s-]?(?P<unit>jähr|monat|woche|tag)\w*\b(?:\s+alt\w*)?", re.IGNORECASE
-)
 _DECADE = re.compile(
     r"\bin\s+(?:his|her|their|the)\s+(?:(?:early|mid|late)[\s-]+)?(?:\d0['’]?s|(?:fif|six|seven|eigh"
     r"|nine|thir)ties|twenties|forties|teens|(?:first|second|third|fourth|fifth|sixth|seventh|eighth"
@@ -132,7 +130,7 @@ _IN_WORDS = re.compile(
 """An age that is told in words alone: 'A teenage girl presented with'."""
 _AGES = (
     _COMPOUND, _AGED_COMPOUND, _OLD, _OF_AGE, _AGED, _YEAR_PERSON, _PERSON_OF, _BARE, _SHE_WAS, _SHORT,
-    _SLASH, romance.AGE_OF_PERSON, romance.AGE_WITH_PERSON, _ROMANCE, _GERMAN,
+    _SLASH, romance.AGE_OF_PERSON, romance.AGE_WITH_PERSON, _ROMANCE, german.AGE_OF_PERSON, german.AT_AGE,
 )  # fmt: skip
 _MAY_LAST = (romance.AGE_WITH_PERSON, _ROMANCE)
 """Those that match a duration too."""
@@ -288,10 +286,7 @@ class Age:
 def ages_in(text: str) -> list[Age]:
     """Ages of a text in order, without those of relatives and donors."""
     found = [
-        _age(match)
-        for pattern in _AGES
-        for match in pattern.finditer(text)
-        if pattern not in _MAY_LAST or not romance.is_lasting(text, match.start("n"), match.end("unit"))
+        _age(match) for pattern in _AGES for match in pattern.finditer(text) if not _is_no_age(pattern, match)
     ]
     found += [Age(match.start(), match.end(), match.group(), None) for match in _DECADE.finditer(text)]
     found += [Age(*match.span("age"), match["age"], None) for match in _IN_WORDS.finditer(text)]
@@ -307,6 +302,13 @@ def ages_in(text: str) -> list[Age]:
     return kept
 
 
+def _is_no_age(pattern: re.Pattern[str], match: re.Match[str]) -> bool:
+    """Whether what seems an age is how long something lasted, or that of a relative."""
+    if pattern is german.AGE_OF_PERSON:
+        return german.is_of_another(match.string, match.end())
+    return pattern in _MAY_LAST and romance.is_lasting(match.string, match.start("n"), match.end("unit"))
+
+
 def _age(match: re.Match[str]) -> Age:
     groups = match.groupdict()
     written = groups["n"].lower().replace(",", ".")
@@ -317,7 +319,8 @@ def _age(match: re.Match[str]) -> Age:
     if groups.get("more"):
         more = groups["more"].lower()
         years += (SPELLED[more] if more in SPELLED else int(more)) * _scale_of(groups["lesser"].lower())
-    sex: Sex = {"F": "female", "M": "male"}.get(groups.get("sex") or "", "")  # type: ignore[assignment]
+    told = german.sex(match) if "ending" in groups else groups.get("sex") or ""
+    sex: Sex = {"F": "female", "M": "male"}.get(told, "")  # type: ignore[assignment]
     start, end = match.span("age") if groups.get("age") else match.span()
     return Age(start, end, match.string[start:end].strip(" ,"), round(years, 4), sex)
 
@@ -400,6 +403,7 @@ def introduces(sentence: str, *, may_be_kin: bool = False) -> Age | None:
         is_beside = before.endswith(", ") and age.text.endswith("of age") and sentence[age.end :][:1] == ","
         is_said = age.text.lower().endswith("old") or bool(age.sex) or is_met or is_beside
         is_said = is_said or romance.is_of_person(before)
+        is_said = is_said or german.AGE_OF_PERSON.fullmatch(age.text) is not None
         is_kin = may_be_kin and _KIN_BESIDE.search(sentence[: age.start])
         if is_said or is_kin or _PERSON.search(sentence[max(0, age.start - 80) : age.end + 90]):
             return age
