@@ -8,18 +8,8 @@ from curation.cases import figures, layout, report
 from curation.cases.figures import Profile
 from curation.cases.headings import numbered
 from curation.cases.narrative import Paragraph, group_words, is_aside, mentions_patient, tells
-from curation.cases.patient import (
-    Age,
-    Sex,
-    child_sex,
-    introduces,
-    introduction,
-    is_animal,
-    is_of_mother,
-    is_prenatal,
-    newborn_age,
-    sex_of,
-)
+from curation.cases.newborn import child_sex, is_of_mother, is_prenatal, newborn_age
+from curation.cases.patient import Age, Sex, introduces, introduction, is_animal, sex_of
 from curation.cases.patients import Draft, Piece
 from curation.cases.roles import Told, roles_of, title_role
 from curation.extract.formalities import is_consent

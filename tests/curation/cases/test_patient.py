@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from curation.cases.patient import ages_in, introduces, is_animal, is_of_mother, is_prenatal, sex_of
+from curation.cases.newborn import is_of_mother, is_prenatal
+from curation.cases.patient import ages_in, introduces, is_animal, sex_of
 
 
 @pytest.mark.parametrize(
