@@ -53,6 +53,7 @@ EXPLICIT = (
 FINDING = (cue("pathology revealed", "after", rf"\b(?:{_TESTED})\b.{{0,160}}?\b(?:{_SHOWED})(?!\w)"),)
 DOUBT = (
     r"diagn[oó]stico diferencial|sospech\w+|suspeita\w*|presuntivo|soup[cç]on\w*|verdacht\w*|vermutet\w*"
-    r"|inicial(?:mente|es)?|initialement|zun[aä]chst|anf[aä]nglich"
+    r"|inicial(?:mente|es)?|initialement|zun[aä]chst|anf[aä]nglich|abandonad[oa]s?|descart(?:[oó]|ad[oa]s?|ou)"
+    r"|exclu[ií](?:d[oa]s?|u)|[eé]cart[eé]e?s?|infirm[eé]e?s?|verworfen|ausgeschlossen|widerlegt"
 )
-"""What leaves a diagnosis open."""
+"""What leaves a diagnosis open or takes it back."""
