@@ -6,9 +6,10 @@ from typing import Literal
 
 from schemas.record import column, record
 
-MatchRule = Literal["exact", "form", "order", "typo", "short_form"]
+MatchRule = Literal["exact", "form", "order", "typo", "short_form", "gloss"]
 """exact: the name's own words, case and spacing apart; form: inflection, spelling, number forms, hyphens;
-order: the words in another order; typo: letters differ; short_form: an abbreviation the document defines."""
+order: the words in another order; typo: letters differ; short_form: an abbreviation the document defines;
+gloss: an English name, each of its words in another language."""
 
 
 @record

@@ -16,8 +16,10 @@ import numpy as np
 
 from curation.concepts import names as analysis
 from curation.concepts import typos
+from curation.concepts.cognates import cognate
+from curation.concepts.glosses import COGNATES
 from curation.concepts.hashes import form_hash
-from curation.concepts.normalise import base_language, language_of, rules
+from curation.concepts.normalise import Word, base_language, language_of, rules
 from curation.concepts.storage import IndexWriter
 from schemas.vocabulary import ConceptName, ConceptType
 
@@ -72,10 +74,13 @@ class _Collector:
     """Turns names into rows, tokens and words, each spilled by its hash."""
 
     def __init__(self, folder: Path, groups: Mapping[str, int], disorders: int) -> None:
-        self.rows, self.tokens, self.words = (_Spill(folder, kind) for kind in ("rows", "tokens", "words"))
+        self.rows, self.tokens, self.words, self.cognates = (
+            _Spill(folder, kind) for kind in ("rows", "tokens", "words", "cognates")
+        )
         self.groups, self._disorders = groups, disorders
         self.languages: set[str] = set()
         self._known_words: set[tuple[str, str]] = set()
+        self._known_cognates: set[str] = set()
         self._longest: dict[int, int] = {}
 
     def add(self, item: ConceptName) -> None:
@@ -102,18 +107,27 @@ class _Collector:
                 if typos.is_checked(word.folded):
                     place = form_hash(language.code, word.folded)
                     self.words.add(place, (language.code, word.folded, word.key_hash))
+            if language.code == "en" and word.folded not in self._known_cognates:
+                self._add_cognate(word, item.name)
         if len(self._longest) + len(self._known_words) > _FLUSH:
             self.flush_tokens()
+
+    def _add_cognate(self, word: Word, name: str) -> None:
+        if (form := cognate(word.folded)) and word.folded.upper() not in name:  # "MELAS" is no word
+            self._known_cognates.add(word.folded)
+            place = form_hash(COGNATES, form)
+            self.cognates.add(place, (place, word.key_hash))
 
     def flush_tokens(self) -> None:
         for token, length in self._longest.items():
             self.tokens.add(token, (token, length))
         self._longest.clear()
         self._known_words.clear()
+        self._known_cognates.clear()
 
     def close(self) -> None:
         self.flush_tokens()
-        for spill in (self.rows, self.tokens, self.words):
+        for spill in (self.rows, self.tokens, self.words, self.cognates):
             spill.flush()
 
 
@@ -162,6 +176,7 @@ def build_index(
         writer = IndexWriter(folder / "arrays")
         _write_rows(collector.rows, writer)
         _write_tokens(collector.tokens, writer)
+        _write_cognates(collector.cognates, writer)
         typos.write(map(collector.words.read, range(PARTITIONS)), writer)
         _write_filter(writer)
         details = {
@@ -222,6 +237,14 @@ def _write_tokens(spill: _Spill, writer: IndexWriter) -> None:
         tokens = sorted(longest)
         writer.append("token_hash", np.array(tokens, dtype="<u8"))
         writer.append("token_longest", np.array([longest[token] for token in tokens], dtype="u1"))
+
+
+def _write_cognates(spill: _Spill, writer: IndexWriter) -> None:
+    """Forms of cognates, and the keys of the English words that have each."""
+    for part in range(PARTITIONS):
+        pairs = np.array(sorted(set(spill.read(part))), dtype="<u8").reshape(-1, 2)
+        writer.append("cognate_key", pairs[:, 0])
+        writer.append("cognate_form", pairs[:, 1])
 
 
 def _write_filter(writer: IndexWriter) -> None:

@@ -17,6 +17,8 @@ import numpy as np
 
 from curation.concepts.disambiguate import Reading, best, choose, evidence
 from curation.concepts.doubts import Groups, drop_doubtful, groups_of
+from curation.concepts.cognates import LANGUAGES
+from curation.concepts.glosses import SCORE, Glosses, likeliest, unsaid
 from curation.concepts.judge import EXACT, FORM, REORDERED, TYPO, cuts_katakana, judge, penalty_of
 from curation.concepts.laboratory import is_in_blood
 from curation.concepts.lexicon import Lexicon
@@ -99,6 +101,7 @@ class NativeMatcher:
     def __init__(self, index: IndexFile) -> None:
         self.about = index.about
         self._index, self._typos, self._windows = index, Typos(index), Windows(index)
+        self._glosses = Glosses(index)
         self._flags, self._groups = index.items("row_flags"), index.items("row_group")
         self._ends, self._text = index.items("row_end"), index.items("row_text")
         self._groups_told = groups_of(self.about.get("groups", []))
@@ -147,6 +150,10 @@ class NativeMatcher:
         is_english = lexicon.language.code == "en"
         if code not in self.about["languages"]:
             spans = {span: found for span, found in spans.items() if found[0][0].rule == "exact"}
+        if code in LANGUAGES:
+            for text, base in zip(texts, batch.bases.tolist(), strict=True):
+                for span, readings in self._glossed(text, code, base):
+                    spans.setdefault(span, (readings, 1.0))
         matches = [
             _matches(text, found, base, overlaps, self._groups_told, is_english=is_english)
             for text, found, base in zip(texts, _parted(spans, batch), batch.bases.tolist(), strict=True)
@@ -154,6 +161,18 @@ class NativeMatcher:
         if shortest:
             return [[match for match in some if match.end - match.start >= shortest] for some in matches]
         return matches
+
+    def _glossed(self, text: str, code: str, base: int) -> Iterator[tuple[Span, tuple[Reading, ...]]]:
+        """Readings of what has the words of English names in another language."""
+        for (start, end), rows in self._glosses.rows(text, code):
+            readings = []
+            for row, unlikely in rows:
+                concept, name = self._name(row)
+                if (count := unsaid(text[start:end], name, code)) is not None:
+                    reading = Reading(concept, name, "gloss", SCORE, self._groups[row])
+                    readings.append((reading, (unlikely, count)))
+            if readings:
+                yield (base + start, base + end), likeliest(readings)
 
     def _lexicon(self, code: str) -> Lexicon:
         if code not in self._lexicons:

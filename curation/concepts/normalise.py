@@ -56,7 +56,7 @@ ROMAN_LETTER = {"i": "1", "v": "5", "x": "10"}
 """Numbers only after a word that counts: 'type I', 'stage V'."""
 
 
-RULES = 7
+RULES = 8
 """Version of the code that makes forms of words; the lists it reads are hashed."""
 
 

@@ -1,0 +1,190 @@
+"""Names that the vocabulary has in English only, found in texts of other languages word by word.
+
+HPO's translations are halved by a hash of the concept: from four fifths the meanings of words are learned
+(IBM Model 1 over the words of a translation and those of each English name of its concept), the last fifth is
+looked for in an index of English names alone. Right: the whole name is read as its concept, or as one that
+shares an English name with it.
+
+    python -m benchmarks.glosses WORKSPACE [--fit]     a workspace with HPO, MONDO, MeSH and HPO's translations
+"""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+import tempfile
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+
+from annotation.agreement.precision import wilson
+from benchmarks.measure import save
+from curation.concepts.cognates import LANGUAGES, cognate
+from curation.concepts.index import build_index, read_names
+from curation.concepts.native import open_index
+from curation.concepts.normalise import fold, language_of
+from curation.concepts.scripts import split
+from flows.engine.workspace import open_workspace
+from flows.vocabulary.store import current
+from schemas.record import from_table
+from schemas.vocabulary import ConceptName, ConceptType
+
+DATA = Path("curation/concepts/data/glosses.toml")
+LEARNED_FROM = "HPO"
+PARTS = 5
+FEWEST = 3
+"""Pairs of names that a word stands in, at least."""
+LEAST, LEAST_FIRST, SURE = 0.3, 0.4, 0.5
+"""Shares from which a meaning is kept, a word has any, and the likeliest one is sure."""
+ROUNDS = 6
+_LONGEST, _MOST_NAMES = 8, 3
+_HEAD = """\
+# Written by `python -m benchmarks.glosses --fit` from HPO's translations; not to be edited.
+# A word, and the English ones it means, the likeliest first. ? behind the first: it is unsure.
+"""
+Names = Mapping[str, Mapping[str, Sequence[str]]]
+"""Language -> concept -> names, the label first."""
+Pair = tuple[tuple[str, ...], tuple[str, ...]]
+
+
+def is_learned_from(concept: str) -> bool:
+    """Whether the translations of a concept are read to learn; those of a fifth are not."""
+    return int(hashlib.sha256(concept.encode()).hexdigest(), 16) % PARTS != 0
+
+
+def names_of(path: Path) -> dict[str, dict[str, list[str]]]:
+    """Names of HPO in every language."""
+    found: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
+    columns = ["concept", "name", "language", "source", "is_preferred", "is_suppressed"]
+    rows = [row for row in pq.read_table(path, columns=columns).to_pylist() if not row["is_suppressed"]]
+    for row in sorted(rows, key=lambda row: (row["concept"], not row["is_preferred"], row["name"])):
+        if row["source"].partition("_")[0] == LEARNED_FROM:
+            found[row["language"]][row["concept"]].append(row["name"])
+    return found
+
+
+def _content(name: str, language: str) -> tuple[str, ...]:
+    rules = language_of(language)
+    return tuple(word for word in map(fold, split(name)[1::2]) if word not in rules.stop)
+
+
+def pairs_of(names: Names, language: str) -> Iterator[Pair]:
+    """Words of each translation that is learned from, with the key forms of each English name."""
+    english = language_of("en")
+    for concept, those in names[language].items():
+        if not is_learned_from(concept):
+            continue
+        for name in those:
+            words = _content(name, language)
+            for other in names["en"].get(concept, ())[:_MOST_NAMES]:
+                keys = tuple(key for key in map(english.key_form, split(other)[1::2]) if key)
+                if words and keys and len(words) <= _LONGEST and abs(len(words) - len(keys)) <= 1:
+                    yield words, keys
+
+
+def aligned(pairs: Sequence[Pair]) -> dict[str, dict[str, float]]:
+    """What each word means: English key forms with their shares, by IBM Model 1 without the empty word."""
+    means: dict[str, dict[str, float]] = defaultdict(dict)
+    for words, keys in pairs:
+        for word in words:
+            means[word].update(dict.fromkeys(keys, 1.0))
+    for _ in range(ROUNDS):
+        counts: dict[str, dict[str, float]] = defaultdict(lambda: defaultdict(float))
+        for words, keys in pairs:
+            for key in keys:
+                total = sum(means[word].get(key, 0.0) for word in words)
+                for word in words:
+                    counts[word][key] += means[word].get(key, 0.0) / total
+        for word, some in counts.items():
+            total = sum(some.values())
+            means[word] = {key: count / total for key, count in some.items()}
+    return means
+
+
+def learned(names: Names, path: Path) -> str:
+    """The text of glosses.toml.
+
+    Args:
+        names: of HPO.
+        path: Parquet of all names, whose English words are those a cognate may be.
+    """
+    english = language_of("en")
+    written: dict[str, Counter[str]] = defaultdict(Counter)
+    alike: dict[str, set[str]] = defaultdict(set)
+    for item in read_names(path):
+        if item.language == "en" and not item.is_suppressed:
+            for word in split(item.name)[1::2]:
+                if word.isalpha() and word.isascii():
+                    written[english.key_form(word)][word.lower()] += 1
+    for key, forms in written.items():
+        for form in forms:
+            alike[cognate(form)].add(key)
+    lines = [_HEAD]
+    for language in sorted(LANGUAGES):
+        pairs = list(pairs_of(names, language))
+        count = Counter(word for words, _ in pairs for word in set(words))
+        lines.append(f"{language} = '''")
+        for word, means in sorted(aligned(pairs).items()):
+            kept = sorted((-share, key) for key, share in means.items() if share >= LEAST and key in written)
+            if count[word] < FEWEST or not kept or kept[0][0] > -LEAST_FIRST or not word.isalpha():
+                continue
+            likes = alike.get(cognate(word), set()) if cognate(word) else set()
+            if -kept[0][0] >= SURE and kept[0][1] in likes:
+                continue  # known without being said
+            said = [min(written[key], key=lambda form: (-written[key][form], form)) for _, key in kept]
+            said[0] += "" if -kept[0][0] >= SURE else "?"
+            lines.append(" ".join([word, *said]))
+        lines.append("'''")
+    return "\n".join(lines) + "\n"
+
+
+def _english(path: Path) -> Iterator[ConceptName]:
+    return (item for item in read_names(path) if item.language == "en")
+
+
+def measured(names: Names, path: Path, types: Iterable[ConceptType]) -> dict[str, Any]:
+    """How many translations of the last fifth are found whole, and how many of those are right."""
+    english: dict[str, set[str]] = defaultdict(set)
+    for item in _english(path):
+        english[item.concept].add(item.name.casefold())
+    found: dict[str, Any] = {}
+    with tempfile.TemporaryDirectory() as folder:
+        build_index(_english(path), Path(folder) / "index", types)
+        matcher = open_index(Path(folder) / "index")
+        for language in sorted(LANGUAGES):
+            held = [(c, n[0]) for c, n in sorted(names[language].items()) if not is_learned_from(c)]
+            matches = list(matcher.find_many([name for _, name in held], language))
+            whole = [
+                (concept, name, match.concept)
+                for (concept, name), some in zip(held, matches, strict=True)
+                for match in some
+                if (match.start, match.end) == (0, len(name))
+            ]
+            right = sum(c == other or bool(english[c] & english[other]) for c, _, other in whole)
+            found[language] = {"names": len(held), "found": len(whole), "right": right}
+            found[language]["recall"] = [round(v, 3) for v in (right / len(held), *wilson(right, len(held)))]
+            found[language]["precision"] = [
+                round(v, 3) for v in (right / max(len(whole), 1), *wilson(right, max(len(whole), 1)))
+            ]
+    return found
+
+
+def main() -> None:
+    """Learn when asked, measure and save."""
+    held = current(open_workspace(Path(sys.argv[1])))
+    if held is None:
+        raise SystemExit("the workspace has no vocabulary")
+    path = held.table("names")
+    names = names_of(path)
+    if "--fit" in sys.argv:
+        DATA.write_text(learned(names, path), encoding="utf-8", newline="\n")
+    types = from_table(ConceptType, pq.read_table(held.table("types")))
+    found = measured(names, path, types)
+    save("glosses", {"languages": found})
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,220 @@
+"""Names of concepts in languages that the vocabulary has none in: each word is read as English ones.
+
+Words mean what known translations say (data/glosses.toml), or are cognates of a word that names have; words
+that together are those of an English name, in any order, name its concept: "encefalitis límbica" is "limbic
+encephalitis". Compositional translation, after Morin and Daille (2009), "Compositionality and lexical alignment
+of multi-word terms"; words are aligned by IBM Model 1 (Brown et al. 1993).
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from importlib import resources
+
+import numpy as np
+
+from curation.concepts.cognates import LANGUAGES, cognate, is_telling
+from curation.concepts.disambiguate import Reading, best
+from curation.concepts.hashes import Array, form_hash
+from curation.concepts.names import BLOOD, CASED, LOOSE, NUMBERED, PARTIAL
+from curation.concepts.normalise import fold, language_of
+from curation.concepts.scripts import HYPHEN, SPACE, gap_class, split
+from curation.concepts.storage import IndexFile, places_of
+
+COGNATES = "cognates"
+"""What stands for a language where the form of a cognate is hashed."""
+SCORE = 0.75
+LONGEST = 5
+"""Content words of the longest name read so."""
+_MOST_UNLIKELY = 1
+_MOST_WAYS = 64
+_REMEMBERED = 50_000
+_UNSURE = "?"
+_APOSTROPHES = frozenset("'’")
+_LEFT_OUT = np.uint8(CASED | NUMBERED | BLOOD | PARTIAL | LOOSE)
+
+_CONJUNCTIONS = {"de": {"und", "oder"}, "es": {"y", "e", "o", "u"}, "fr": {"et", "ou"}, "it": {"e", "ed", "o"},
+                 "pt": {"e", "ou"}}  # fmt: skip
+_JOINED = re.compile(r"\b(?:and|or)\b|[,/]", re.IGNORECASE)
+
+Span = tuple[int, int]
+_Ways = tuple[Array, Array, bool]
+"""Sums of key hashes, how far down the lists of meanings each is, whether the first is sure."""
+
+
+@functools.cache
+def _tables() -> Mapping[str, Mapping[str, tuple[str, ...]]]:
+    text = (resources.files("curation.concepts") / "data" / "glosses.toml").read_text("utf-8")
+    return {
+        language: {word: tuple(said) for word, *said in map(str.split, lines.strip().splitlines())}
+        for language, lines in tomllib.loads(text).items()
+    }
+
+
+def meanings(language: str) -> Mapping[str, tuple[str, ...]]:
+    """Folded words of a language and English ones they mean, the likeliest first, with `?` where unsure."""
+    return _tables().get(language, {})
+
+
+class Glosses:
+    """English names of one index, found in texts of other languages."""
+
+    def __init__(self, index: IndexFile) -> None:
+        self._keys, self._flags = index.array("row_key"), index.items("row_flags")
+        self._cognates, self._forms = index.array("cognate_key"), index.items("cognate_form")
+        self._known: dict[str, dict[str, _Ways | None]] = {language: {} for language in LANGUAGES}
+
+    def rows(self, text: str, language: str) -> Iterator[tuple[Span, list[tuple[int, int]]]]:
+        """Stretches of a text that have the key of English names.
+
+        Args:
+            text: any text.
+            language: one of :data:`LANGUAGES`.
+
+        Yields:
+            Offsets, and of every name its row and how unlikely the meanings are that give it, from 0.
+        """
+        spans, keys, ranks = self._windows(text, language)
+        if not spans:
+            return
+        wanted = np.concatenate(keys)
+        owners = np.repeat(np.arange(len(spans)), [len(some) for some in keys])
+        unlikely = np.concatenate(ranks)
+        places = places_of(self._keys, wanted)
+        hits = (self._keys[np.minimum(places, len(self._keys) - 1)] == wanted).nonzero()[0]
+        found: dict[int, list[tuple[int, int]]] = {}
+        for owner, place, rank in zip(
+            owners[hits].tolist(), places[hits].tolist(), unlikely[hits].tolist(), strict=True
+        ):
+            key = self._keys[place]
+            while place < len(self._keys) and self._keys[place] == key:
+                if not self._flags[place] & int(_LEFT_OUT):
+                    found.setdefault(owner, []).append((place, rank))
+                place += 1
+        for owner, rows in found.items():
+            if rows := [(row, rank) for row, rank in rows if rank <= _MOST_UNLIKELY]:
+                yield spans[owner], rows
+
+    def _windows(self, text: str, language: str) -> tuple[list[Span], list[Array], list[Array]]:
+        """Stretches of words that all mean something, and the keys of what they may mean."""
+        parts = split(text)
+        words, gaps = parts[1::2], parts[2::2]
+        starts = np.cumsum([0, *map(len, parts)])[1::2].tolist()
+        small = language_of(language).stop
+        spans: list[Span] = []
+        keys: list[Array] = []
+        ranks: list[Array] = []
+        for first, word in enumerate(words):
+            if (ways := self._ways(word, language)) is None or fold(word) in small:
+                continue
+            sums, rank, is_sure = ways
+            count = 1
+            at = first
+            while True:
+                if count > 1 or is_sure:
+                    spans.append((starts[first], starts[at] + len(words[at])))
+                    keys.append(sums if count > 1 else sums[:1])
+                    ranks.append(rank if count > 1 else rank[:1])
+                following = _following(words, gaps, at, small)
+                if following is None or count == LONGEST:
+                    break
+                more = self._ways(words[following], language)
+                if more is None:
+                    break
+                sums = (sums[:, None] + more[0][None, :]).ravel()[:_MOST_WAYS]
+                rank = (rank[:, None] + more[1][None, :]).ravel()[:_MOST_WAYS]
+                at, count = following, count + 1
+        return spans, keys, ranks
+
+    def _ways(self, word: str, language: str) -> _Ways | None:
+        """What a word may mean; remembered."""
+        known = self._known[language]
+        if word not in known:
+            if len(known) > _REMEMBERED:
+                known.clear()
+            known[word] = self._ways_of(word, language)
+        return known[word]
+
+    def _ways_of(self, word: str, language: str) -> _Ways | None:
+        english = language_of("en")
+        folded = fold(word)
+        if folded.isdigit():
+            hashes, is_sure = {english.word(folded).key_hash: 0}, False
+        else:
+            said = meanings(language).get(folded, ())
+            forms = _forms(word, language)
+            like = [key for form in forms for key in self._like(form)]
+            is_said = bool(said) and not said[0].endswith(_UNSURE)
+            is_sure = is_said or (bool(like) and any(map(is_telling, forms)))
+            own = [english.word(one.rstrip(_UNSURE)).key_hash for one in said]
+            hashes = dict.fromkeys(like, int(is_said))
+            for rank, key in enumerate(own, int(not is_said and bool(like))):
+                hashes[key] = min(rank, hashes.get(key, rank))
+        hashes.pop(0, None)
+        if not hashes:
+            return None
+        return (
+            np.array([*hashes], dtype=np.uint64),
+            np.array([*hashes.values()], dtype=np.int64),
+            is_sure,
+        )
+
+    def _like(self, form: str) -> list[int]:
+        """Key hashes of the English words that have the form of a cognate."""
+        wanted = form_hash(COGNATES, form)
+        place = int(self._cognates.searchsorted(np.uint64(wanted)))
+        found: list[int] = []
+        while place < len(self._cognates) and int(self._cognates[place]) == wanted:
+            found.append(self._forms[place])
+            place += 1
+        return found
+
+
+def unsaid(text: str, name: str, language: str) -> int | None:
+    """How many words of an English name no word of a text is: each a relative ("renal" for "kidney").
+
+    None where the words do not say the name: one alone that is a relative ("pélvico" is no "pelvis"), or
+    several with a conjunction that the name lacks ("ciencias naturales e historia" is no "natural history").
+    """
+    words, english = split(text)[1::2], language_of("en")
+    said: set[str] = set()
+    forms: set[str] = set()
+    for word in words:
+        folded = fold(word)
+        said.update(
+            english.word(one.rstrip(_UNSURE)).inflection for one in meanings(language).get(folded, ())
+        )
+        said.add(folded)
+        forms.update(form for form in _forms(word, language) if len(words) > 1 or is_telling(form))
+    content = [part for part in split(name)[1::2] if fold(part) not in english.stop]
+    count = sum(english.word(part).inflection not in said and cognate(part) not in forms for part in content)
+    if len(words) == 1:
+        return None if count or len(content) > 1 else 0
+    is_joined = not _CONJUNCTIONS[language].isdisjoint(map(fold, words))
+    return None if is_joined and _JOINED.search(name) is None else count
+
+
+def _forms(word: str, language: str) -> list[str]:
+    """A word as a cognate; German has z for both z and c."""
+    written = [word, word.lower().replace("z", "c")] if language == "de" and "z" in word.lower() else [word]
+    return [form for form in map(cognate, written) if form]
+
+
+def _following(words: Sequence[str], gaps: Sequence[str], at: int, small: frozenset[str]) -> int | None:
+    """The next content word of the same phrase, small words between."""
+    for place in range(at + 1, len(words)):
+        gap = gaps[place - 1]
+        if gap_class(gap) not in (SPACE, HYPHEN) and gap not in _APOSTROPHES:
+            return None
+        if fold(words[place]) not in small:
+            return place
+    return None
+
+
+def likeliest(readings: Sequence[tuple[Reading, tuple[int, int]]]) -> tuple[Reading, ...]:
+    """Of readings with how unlikely each is, the best."""
+    least = min(unlikely for _, unlikely in readings)
+    return best([reading for reading, unlikely in readings if unlikely == least])
