@@ -5,7 +5,7 @@ HPO's translations are halved by a hash of the concept: from four fifths the mea
 looked for in an index of English names alone. Right: the whole name is read as its concept, or as one that
 shares an English name with it.
 
-    python -m benchmarks.glosses WORKSPACE [--fit]     a workspace with HPO, MONDO, MeSH and HPO's translations
+    python -m benchmarks.glosses WORKSPACE [--fit]     with HPO, MONDO, MeSH and HPO's translations
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from typing import Any
 import pyarrow.parquet as pq
 
 from annotation.agreement.precision import wilson
-from benchmarks.measure import save
+from benchmarks.measure import read_result, save
 from curation.concepts.cognates import LANGUAGES, cognate
 from curation.concepts.index import build_index, read_names
 from curation.concepts.native import open_index
@@ -154,22 +154,45 @@ def measured(names: Names, path: Path, types: Iterable[ConceptType]) -> dict[str
     with tempfile.TemporaryDirectory() as folder:
         build_index(_english(path), Path(folder) / "index", types)
         matcher = open_index(Path(folder) / "index")
-        for language in sorted(LANGUAGES):
+        for language in sorted(LANGUAGES & names.keys()):
             held = [(c, n[0]) for c, n in sorted(names[language].items()) if not is_learned_from(c)]
             matches = list(matcher.find_many([name for _, name in held], language))
             whole = [
-                (concept, name, match.concept)
+                (concept, match)
                 for (concept, name), some in zip(held, matches, strict=True)
                 for match in some
                 if (match.start, match.end) == (0, len(name))
             ]
-            right = sum(c == other or bool(english[c] & english[other]) for c, _, other in whole)
+            right = sum(c == one.concept or bool(english[c] & english[one.concept]) for c, one in whole)
             found[language] = {"names": len(held), "found": len(whole), "right": right}
+            found[language]["as_written"] = sum(one.rule != "gloss" for _, one in whole)
             found[language]["recall"] = [round(v, 3) for v in (right / len(held), *wilson(right, len(held)))]
             found[language]["precision"] = [
                 round(v, 3) for v in (right / max(len(whole), 1), *wilson(right, max(len(whole), 1)))
             ]
     return found
+
+
+def section() -> list[str]:
+    """What benchmarks/README.md says of it."""
+    lines = [
+        "## English names in other languages",
+        "",
+        "Translations of HPO labels, those of the fifth of its concepts from which no meaning of a word was "
+        "learned, in an index that has English names only (HPO, MONDO, MeSH). Found: the whole name is read "
+        "as one concept; right: as its own, or one that shares an English name with it; as written: the English "
+        "name itself. `python -m benchmarks.glosses WORKSPACE`",
+        "",
+        "| language | names | found | as written | right | recall | precision |",
+        "|---|---:|---:|---:|---:|---|---|",
+    ]
+    for language, held in sorted(read_result("glosses")["languages"].items()):
+        recall, precision = ("{:.3f} ({:.3f}–{:.3f})".format(*held[name]) for name in ("recall", "precision"))
+        lines.append(
+            f"| {language} | {held['names']:,} | {held['found']:,} | {held['as_written']:,} "
+            f"| {held['right']:,} | {recall} | {precision} |"
+        )
+    return [*lines, ""]
 
 
 def main() -> None:

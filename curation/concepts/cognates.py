@@ -1,7 +1,7 @@
 """Words of Greek and Latin that languages share: one form for "syphilis", "sífilis" and "Syphilis".
 
-What each language writes its own way (ph and f, y and i, k and c, double letters) becomes one spelling, and an
-ending one mark for what it makes of the stem, so that "granulomatosa" is "granulomatous", no "granulomatosis".
+What each language writes its own way (ph and f, y and i, k and c, double letters) becomes one spelling, and
+an ending one mark for what it makes of the stem: "granulomatosa" is "granulomatous", no "granulomatosis".
 """
 
 from __future__ import annotations
@@ -25,9 +25,10 @@ _UMLAUTS = str.maketrans({"ä": "ae", "ö": "oe"})
 _SPELLINGS = tuple(
     (re.compile(pattern), written)
     for pattern, written in (
-        (r"ph", "f"), (r"ch|qu(?=[ei])|ck|k|q", "c"), (r"h", ""), (r"[ao]e", "e"), (r"y|j", "i"), (r"zion", "cion"),
-        (r"w", "v"), (r"(?<=[a-z])[cp]t", "t"), (r"ss$", "so"), (r"(.)\1+", r"\1"), (r"^es(?=[cfiklmnpqtv](?<!i))", "s"),
-        (r"tion", "cion"), (r"cao$|coes$", "cion"), (r"sao$|soes$", "sion"), (r"m(?=f)", "n"),
+        (r"ph", "f"), (r"ch|qu(?=[ei])|ck|k|q", "c"), (r"h", ""), (r"[ao]e", "e"), (r"y|j", "i"),
+        (r"zion", "cion"), (r"w", "v"), (r"(?<=[a-z])[cp]t", "t"), (r"ss$", "so"), (r"(.)\1+", r"\1"),
+        (r"^es(?=[cfklmnpqtv])", "s"), (r"tion", "cion"), (r"cao$|coes$", "cion"), (r"sao$|soes$", "sion"),
+        (r"m(?=f)", "n"),
     )
 )  # fmt: skip
 _ENDINGS = {
@@ -75,7 +76,7 @@ def cognate(word: str) -> str:
     for pattern, written in _SPELLINGS:
         form = pattern.sub(written, form)
     stem, mark = next(_parted(form))
-    return f"{stem}+{mark}" if len(stem) >= _SHORTEST_STEM else ""
+    return f"{stem}+{mark}" if len(stem) >= _SHORTEST_STEM - (mark in _OF_DISEASES) else ""
 
 
 def is_telling(form: str) -> bool:
@@ -84,7 +85,7 @@ def is_telling(form: str) -> bool:
     "Muchos" is no mucus; a short stem tells only with the ending of a disease.
     """
     stem, _, mark = form.partition("+")
-    return len(stem) >= (_SHORTEST_STEM if mark in _OF_DISEASES else _LONG_STEM)
+    return mark in _OF_DISEASES or len(stem) >= _LONG_STEM
 
 
 def _parted(form: str) -> Iterator[tuple[str, str]]:

@@ -2,8 +2,8 @@
 
 Words mean what known translations say (data/glosses.toml), or are cognates of a word that names have; words
 that together are those of an English name, in any order, name its concept: "encefalitis límbica" is "limbic
-encephalitis". Compositional translation, after Morin and Daille (2009), "Compositionality and lexical alignment
-of multi-word terms"; words are aligned by IBM Model 1 (Brown et al. 1993).
+encephalitis". Compositional translation, after Morin and Daille (2009), "Compositionality and lexical
+alignment of multi-word terms"; words are aligned by IBM Model 1 (Brown et al. 1993).
 """
 
 from __future__ import annotations
@@ -35,9 +35,10 @@ _REMEMBERED = 50_000
 _UNSURE = "?"
 _APOSTROPHES = frozenset("'’")
 _LEFT_OUT = np.uint8(CASED | NUMBERED | BLOOD | PARTIAL | LOOSE)
-
-_CONJUNCTIONS = {"de": {"und", "oder"}, "es": {"y", "e", "o", "u"}, "fr": {"et", "ou"}, "it": {"e", "ed", "o"},
-                 "pt": {"e", "ou"}}  # fmt: skip
+_CONJUNCTIONS = {
+    "de": {"und", "oder"}, "es": {"y", "e", "o", "u"}, "fr": {"et", "ou"}, "it": {"e", "ed", "o"},
+    "pt": {"e", "ou"},
+}  # fmt: skip
 _JOINED = re.compile(r"\b(?:and|or)\b|[,/]", re.IGNORECASE)
 
 Span = tuple[int, int]

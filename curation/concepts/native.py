@@ -15,9 +15,9 @@ from pathlib import Path
 
 import numpy as np
 
+from curation.concepts.cognates import LANGUAGES
 from curation.concepts.disambiguate import Reading, best, choose, evidence
 from curation.concepts.doubts import Groups, drop_doubtful, groups_of
-from curation.concepts.cognates import LANGUAGES
 from curation.concepts.glosses import SCORE, Glosses, likeliest, unsaid
 from curation.concepts.judge import EXACT, FORM, REORDERED, TYPO, cuts_katakana, judge, penalty_of
 from curation.concepts.laboratory import is_in_blood

@@ -175,6 +175,7 @@ def test_title_and_keywords_in_other_languages_are_read_but_counted_once(
     mentions = [(item.text_id, item.concept) for item in found if isinstance(item, Mention)]
     assert set(mentions) == {
         ("pmc:PMC1.1#title2", "MADE:2"),
+        ("pmc:PMC1.1#keyword1", "MADE:3"),
         ("pmc:PMC1.1#keyword2", "MADE:1"),
         ("pmc:PMC1.1#p1", "MADE:3"),
     }
