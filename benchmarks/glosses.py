@@ -180,8 +180,8 @@ def section() -> list[str]:
         "",
         "Translations of HPO labels, those of the fifth of its concepts from which no meaning of a word was "
         "learned, in an index that has English names only (HPO, MONDO, MeSH). Found: the whole name is read "
-        "as one concept; right: as its own, or one that shares an English name with it; as written: the English "
-        "name itself. `python -m benchmarks.glosses WORKSPACE`",
+        "as one concept; right: as its own, or one that shares an English name with it; as written: the "
+        "English name itself. `python -m benchmarks.glosses WORKSPACE`",
         "",
         "| language | names | found | as written | right | recall | precision |",
         "|---|---:|---:|---:|---:|---|---|",
