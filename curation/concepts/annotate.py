@@ -54,7 +54,8 @@ _COMPOUND = re.compile(
 _UNLIKE = re.compile(r"(?:non|anti|pseudo|un|former|ex)(?:[\s‐‑–-]|\Z)", re.IGNORECASE)
 """What makes another thing of what it stands before: 'non-celiac gluten sensitivity'."""
 _SPECIES = re.compile(r"([A-Z])[a-z]+ ([a-z]{3,})")
-_SHORT_SPECIES = re.compile(r"\b([A-Z])\.[ \u00a0\u202f]?([a-z]{3,})\b")
+_SHORT_SPECIES = re.compile(r"\.(?<=\b[A-Z]\.)[ \u00a0\u202f]?([a-z]{3,})\b")
+"""From its full stop on: the search skips to those."""
 _HYPHENS = ("-", "‐", "‑", "–")
 
 
@@ -205,8 +206,8 @@ def _with_those(text: str, matches: list[Match], known: Mapping[tuple[str, str],
     starts = [match.start for match in matches]
     reach = list(accumulate((match.end for match in matches), max))  # how far those up to each place go
     for short in _SHORT_SPECIES.finditer(text):
-        meant = known.get((short[1], short[2]))
-        start, end = short.span()
+        start, end = short.start() - 1, short.end()
+        meant = known.get((text[start], short[1]))
         before = bisect_right(starts, start)
         if meant is None or (before and reach[before - 1] >= end):
             continue  # not named in full, or part of a longer name

@@ -59,7 +59,7 @@ _NUMBERED = re.compile(r"(?:[:;,]|\b(?:and|or))\s(?:\d{1,2}|[ivx]{1,4}|[a-k])\Z"
 _ALNUM = re.compile(r"[^\W_]")
 _ASIDE = re.compile(r"[(（][^()（）]{20,400}(?:[)）]|$)")
 _PARTICIPLE = re.compile(r"\s+(\w+ed)\b")
-_JOINED = re.compile(r"[^\W\d_A-Z]{3}\.(?=[A-Z][^\W\d_A-Z]+[ ,])")
+_JOINED = re.compile(r"\.(?<=[^\W\d_A-Z]{3}\.)(?=[A-Z][^\W\d_A-Z]+[ ,])")  # the search skips to full stops
 _LONGEST_ACRONYM = 4
 _ACRONYM = re.compile(r"(?!NOT)[A-Z]{2,4}")
 _STRESSED = re.compile(r"\b(?:have|has|had|is|are|was|were) \Z")

@@ -106,18 +106,27 @@ class Lexicon:
         Of each the character before a word or the sign, where its first word starts, and where that ends.
         """
         parts = self._split(lowered[start:end])
-        words = [*parts[1::2], ""]
+        gaps, words = parts[::2], [*parts[1::2], "", ""]
+        begins = self._starting
+        looked_at = [
+            (place, gap, word)
+            for place, (gap, word) in enumerate(zip(gaps, words, strict=False))
+            if gap != " " or word in begins or word.isdecimal()
+        ]
         starts = [*accumulate(map(len, parts), initial=start)][1::2]
-        for gap, word, second, at in zip(parts[::2], words, [*words[1:], ""], starts, strict=True):
+        for place, gap, word in looked_at:
+            at = starts[place]
             if gap != " " and self._is_spaced:
-                for place, sign in enumerate(gap, at - len(gap)):
+                for sign_at, sign in enumerate(gap, at - len(gap)):
                     if sign in self._signs and (tried := self._signs[sign].tried(word)):
-                        yield place, place, place + 1, tried
+                        yield sign_at, sign_at, sign_at + 1, tried
                 if at and lowered[at - 1] not in _BEFORE_WORDS and lowered[at - 1] not in self._signs:
                     continue
-            begun = self._starting.get(word)
+            begun, second = begins.get(word), words[place + 1]
             if begun is None and word.isdecimal():
                 begun = self._numbers
+                if second.isdecimal():  # "1.5 years"
+                    second = words[place + 2]
             if begun is not None and (tried := begun.tried(second)):
                 yield at - self._is_spaced, at, at + len(word), tried
 
@@ -183,7 +192,8 @@ class _Writer:
     def __init__(self, table: Mapping[str, Any]) -> None:
         self.is_spaced = bool(table.get("spaced", True))
         self._classes: Mapping[str, Sequence[str]] = table.get("classes", {})
-        fillers = "|".join(map(re.escape, sorted(table.get("fillers", ()), key=_longest))) or "(?!)"
+        self._fillers: Sequence[str] = sorted(table.get("fillers", ()), key=_longest)
+        fillers = "|".join(map(re.escape, self._fillers)) or "(?!)"
         self._pieces = {
             "#": _NUMBER,
             " ": r"(?:\s+|[‐‑-])",
@@ -207,20 +217,23 @@ class _Writer:
             first = _FIRST.findall(one)[0] if is_word else one[0]
             rest = self._expression(one[len(first) :], is_word=not _is_sign(one[-1]))
             found.setdefault(first, []).append(_DIGITS_GO_ON + rest if first == "#" else rest)
-            seconds.setdefault(first, set()).update(self._seconds(first, one[len(first) :]))
+            seconds.setdefault(first, set()).update(self._seconds(one[len(first) :]))
         for first, rests in found.items():
             expression = f"(?:{'|'.join(rests)})" if rests[1:] else rests[0]
             yield _Pattern(first, seconds[first], expression, phrase)
 
-    def _seconds(self, first: str, rest: str) -> Iterable[str]:
+    def _seconds(self, rest: str) -> Iterable[str]:
         """The second words of a phrase by what follows its first; "" where there need be no certain one."""
-        if not self.is_spaced or first == "#" or not rest.startswith(" "):
+        if not self.is_spaced or not rest.startswith(" "):
             return [""]
+        if rest.startswith(" ~"):
+            return [*map(_first_word, self._fillers), *self._seconds(f" {rest[2:]}")]
         name = _CLASS.match(rest)
-        begun = [word + rest[name.end() :] for word in self._classes[name[2]]] if name else [rest[1:]]
-        if name and "" in self._classes[name[2]]:
+        if name is None:
+            return [_first_word(rest[1:])]
+        if "" in self._classes[name[2]]:
             return [""]
-        return [word[0] if (word := _WHOLE_WORD.match(one)) else "" for one in begun]
+        return [_first_word(word + rest[name.end() :]) for word in self._classes[name[2]]]
 
     def _expression(self, written: str, *, is_word: bool) -> str:
         """What finds the rest of a phrase; an empty word of a class leaves out the space before it, too."""
@@ -238,6 +251,12 @@ class _Writer:
             if self.is_spaced
             else re.escape(text)
         )
+
+
+def _first_word(written: str) -> str:
+    """The word that a phrase begins with; "" where it is no certain one."""
+    word = _WHOLE_WORD.match(written)
+    return word[0] if word else ""
 
 
 def _longest(word: str) -> tuple[int, str]:

@@ -23,6 +23,7 @@ def _prefixes() -> Mapping[str, str]:
     return tomllib.loads((Path(__file__).parent / "prefixes.toml").read_text("utf-8"))
 
 
+@functools.lru_cache(maxsize=1_000)
 def normalise_prefix(prefix: str) -> str:
     """The prefix we write: UMLS_CUI is UMLS, SNOMEDCT_US_2023_03_01 is SNOMEDCT_US; unknown ones stay."""
     bare = _DATED.sub("", prefix)

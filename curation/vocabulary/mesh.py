@@ -9,7 +9,6 @@ from __future__ import annotations
 import gzip
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 from lxml import etree
@@ -77,7 +76,7 @@ def _descriptor(element: etree._Element, trees: dict[str, list[str]], path: Path
     for part in element.iterfind("ConceptList/Concept"):
         preferred = part.get("PreferredConceptYN") == "Y"
         kind = "ET" if preferred else other.get(part.findtext("ConceptUI") or "", "RELATED")
-        yield from (replace(term, is_suppressed=hidden) for term in _terms(part, concept, heading, kind))
+        yield from _terms(part, concept, heading, kind, is_suppressed=hidden)
         note = (part.findtext("ScopeNote") or "").strip()
         if preferred and note:
             yield ConceptDefinition(concept=concept, text=" ".join(note.split()), source=SOURCE, tier=_TIER)
@@ -105,7 +104,9 @@ def _concept_relations(element: etree._Element) -> Mapping[str, str]:
     return found
 
 
-def _terms(part: etree._Element, concept: str, heading: str, kind: str) -> Iterator[ConceptName]:
+def _terms(
+    part: etree._Element, concept: str, heading: str, kind: str, *, is_suppressed: bool
+) -> Iterator[ConceptName]:
     for term in part.iterfind("TermList/Term"):
         name = (term.findtext("String") or "").strip()
         if not name or name == heading:
@@ -115,7 +116,10 @@ def _terms(part: etree._Element, concept: str, heading: str, kind: str) -> Itera
             term_type = "PM"
         elif kind == "ET" and term.get("LexicalTag") in ("ABB", "ACR"):
             term_type = "AB"
-        yield ConceptName(concept=concept, name=name, source=SOURCE, term_type=term_type, tier=_TIER)
+        yield ConceptName(
+            concept=concept, name=name, source=SOURCE, term_type=term_type, tier=_TIER,
+            is_suppressed=is_suppressed,
+        )  # fmt: skip
 
 
 def _hierarchy(trees: Mapping[str, Sequence[str]]) -> Iterator[Row]:
@@ -146,14 +150,15 @@ def read_tsv(path: Path, sha256: str, release: str = "") -> Rows:
                 continue
             trees[cells[0]] = [tree for tree in cells[3].split("|") if tree]
             hidden = _is_publication_type(trees[cells[0]])
-            terms = _extract(f"MESH:{cells[0]}", cells[1], cells[2].split("|"))
-            yield from (replace(term, is_suppressed=hidden) for term in terms)
+            yield from _extract(f"MESH:{cells[0]}", cells[1], cells[2].split("|"), is_suppressed=hidden)
     if not trees:
         raise InputError("no MeSH descriptor in this file", file=str(path))
     yield from _hierarchy(trees)
 
 
-def _extract(concept: str, heading: str, terms: Sequence[str]) -> Iterator[ConceptName]:
+def _extract(
+    concept: str, heading: str, terms: Sequence[str], *, is_suppressed: bool
+) -> Iterator[ConceptName]:
     straight = {_in_any_order(name) for name in (heading, *terms) if "," not in name}
     for name in (heading, *terms):
         is_heading = name == heading
@@ -166,6 +171,7 @@ def _extract(concept: str, heading: str, terms: Sequence[str]) -> Iterator[Conce
                 term_type="MH" if is_heading else "PM" if is_inverted else "ET",
                 tier=_TIER,
                 is_preferred=is_heading,
+                is_suppressed=is_suppressed,
             )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -53,13 +53,19 @@ def by_hierarchy(parents: Mapping[str, Iterable[str]]) -> Iterator[ConceptType]:
         rules = _rules().get(prefix)
         if rules is None:
             continue
-        below = {item["term"]: item["types"] for item in rules.get("below", ())}
+        below = _below(prefix)
         found = _nearest(concept, parents, below)
         if found:
             types = sorted({tui for term in found for tui in below[term]})
             yield from _rows(concept, types, "below " + " ".join(found))
         else:
             yield from _rows(concept, rules["default"], f"{prefix} default")
+
+
+@functools.cache
+def _below(prefix: str) -> Mapping[str, Sequence[str]]:
+    """Types of what lies below some terms of a vocabulary, by term."""
+    return {item["term"]: item["types"] for item in _rules()[prefix].get("below", ())}
 
 
 def _nearest(concept: str, parents: Mapping[str, Iterable[str]], wanted: Mapping[str, Any]) -> list[str]:
@@ -75,7 +81,7 @@ def _nearest(concept: str, parents: Mapping[str, Iterable[str]], wanted: Mapping
 def by_tree(concept: str, trees: Iterable[str]) -> Iterator[ConceptType]:
     """Types of a MeSH descriptor: the longest rule that begins each of its tree numbers."""
     rules = _rules()["MESH"]
-    found = sorted({_longest(rules["tree"], tree) for tree in trees} - {""})
+    found = sorted({_longest("MESH", "tree", tree) for tree in trees} - {""})
     if not found:
         yield from _rows(concept, rules["default"], "MESH default")
     types: dict[str, str] = {}
@@ -89,12 +95,20 @@ def by_tree(concept: str, trees: Iterable[str]) -> Iterator[ConceptType]:
 def by_icd10_code(concept: str, code: str) -> Iterator[ConceptType]:
     """Type of an ICD-10 code by the longest rule that begins it."""
     rules = _rules()["ICD10"]
-    beginning = _longest(rules["code"], code)
+    beginning = _longest("ICD10", "code", code)
     if beginning:
         yield from _rows(concept, rules["code"][beginning], f"ICD10 code {beginning}")
     else:
         yield from _rows(concept, rules["default"], "ICD10 default")
 
 
-def _longest(rules: Mapping[str, Any], text: str) -> str:
-    return next((text[:length] for length in range(len(text), 0, -1) if text[:length] in rules), "")
+def _longest(prefix: str, kind: str, text: str) -> str:
+    """The longest beginning of a text that has a rule; "" for none."""
+    rules = _rules()[prefix][kind]
+    return next((text[:length] for length in _lengths(prefix, kind) if text[:length] in rules), "")
+
+
+@functools.cache
+def _lengths(prefix: str, kind: str) -> Sequence[int]:
+    """How long the beginnings are that have rules, the longest first."""
+    return sorted({len(beginning) for beginning in _rules()[prefix][kind]}, reverse=True)
