@@ -25,8 +25,8 @@ from benchmarks.principal_diagnosis import interval
 
 MARKS = ROOT / "tests" / "gold" / "edits.json"
 CASES = ROOT / "tests" / "curation" / "extract" / "neutralise_cases.txt"
-CASES_BROKEN_BEFORE = (85, 26, 35, 40)
-"""How many of 286, 110, 106 and 52 generated cases were broken before the repairs."""
+CASES_BROKEN_BEFORE = (85, 26, 35, 40, 39)
+"""How many of 286, 110, 106, 52 and 204 generated cases were broken before the repairs."""
 CASES_FIRST_MET = {"cases": 216, "broken": 17}
 """The second and third list, run first after repairs that did not know them."""
 SIZE = 1000
