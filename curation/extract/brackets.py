@@ -29,11 +29,11 @@ _VISUAL = (
     r"|columns?|insets?|axis|symbols?|flechas?|flèches?|setas?|frecc[ei]a?|Pfeile?"
 )
 _FILLER = re.compile(
-    rf"(?:[\s,;:&./–—‐-]|\b(?:{_VISUAL}|and|or|see|also|e\.?g|i\.?e|cf|as|shown|in|illustrated|depicted|both|online"
-    r"|available|only|respectively|et|y|e|und|ver|vide|véase|siehe|vgl|s|voir|vedi|data not shown|the|of|to"
-    r"|for|with|from|between|about|compared?|refer|insert|here|further|more|example|details?"
-    r"|supplement(?:(?:ary|al) (?:materials?|information|data|files?|videos?|movies?|figures?|tables?|text"
-    r"|methods?|appendix))?|SI|appendix"
+    rf"(?:[\s,;:&./–—‐†‡-]|\b(?:{_VISUAL}|and|or|see|also|e\.?g|i\.?e|cf|as|shown|in|illustrated|depicted|both"
+    r"|online|available|view|videos?|only|respectively|et|y|e|und|ver|vide|véase|siehe|vgl|s|voir|vedi"
+    r"|data not shown|the|of|to|for|with|from|between|about|compared?|refer|insert|here|further|more|example"
+    r"|details?|supplement(?:(?:ary|al) (?:materials?|information|data|files?|videos?|movies?|figures?"
+    r"|tables?|text|methods?|appendix))?|E?SI|appendix"
     r"|pp? ?\d+(?:[–-]\d+)?|и|см)\b|[见見参參如照])*",
     re.IGNORECASE,
 )
@@ -42,7 +42,8 @@ _PLACE = re.compile(rf"{_FILLER.pattern}|{_ADDRESS.pattern}", re.IGNORECASE)
 """What a bracket within one may hold and tell nothing by itself: "online", an address."""
 _OWN_PLACE = re.compile(
     r"\b(?:parts?|panels?|rows?|columns?|lanes?|areas?|segments?|sections?|footnotes?|notes?|lines?|box|steps?|stages?"
-    r"|labels?|sites?|pages?|pp?\.?|items?|models?|slides?|frames?|numbers?|nos?\.?|entr(?:y|ies))\s?[\da-f]+"
+    r"|labels?|sites?|pages?|pp?\.?|items?|models?|slides?|frames?|numbers?|nos?\.?|entr(?:y|ies)|sheets?"
+    r"|Zeilen?|Spalten?|filas?|columnas?|linhas?|colunas?|lignes?|colonnes?|righ[ae]|colonn[ae])\s?[\da-f]+"
     r"(?:\s?(?:,|and|&|[–-])\s?\d+)*\b",
     re.IGNORECASE,
 )
@@ -63,6 +64,8 @@ _FOR, _SEE = re.compile(r"\s*for\s[^\d=<>%\[]*$", re.IGNORECASE), re.compile(r"\
 """Marks in an image, and what a pointer is given for: "double arrow, Fig. 2", "for images, see Fig. 5"."""
 _OF_A_PANEL = re.compile(r"\s*\(?[A-Ha-h](?:\)|\s?[,:=])\s")
 """What goes on telling panels: "(Fig. 3: A, axial; B, coronal)"."""
+_STAIN = re.compile(r"\bH\s?(?:and|&)\s?E\b")
+"""Haematoxylin and eosin, no panels."""
 _LETTER = re.compile(r"\b[A-Za-z]\b")
 _DASH_BEFORE = re.compile(rf"(?<=[A-Z]{{2}})(\s?)[–—-](?=\s?{_POINTER})")
 """Between a short form and its figure, "(APD-Fig. 1A)": the short form stays."""
@@ -73,6 +76,8 @@ _AVAILABLE = re.compile(
     re.IGNORECASE,
 )
 """Where what the pointer names is to be had."""
+_AND_WITHOUT = re.compile(r"\s(?:and|or)\s(?:\w+\s)?without\b")
+"""The noun comes later: "one with (Fig. 3A) and one without neuropathy"."""
 _WORD = re.compile(r"\w[\w’'-]*")
 _STOP = re.compile(r"\s*[.,;:](?!\w)")
 _SPACE_AND_MARK = re.compile(r"\s+(?=[.,)\]](?!\w))")
@@ -135,7 +140,8 @@ def bracket_edits(
         else [_Part(first, last, True, False)]
     )
     if not any(part.is_kept for part in parts):
-        if needs_noun(text[max(0, group[0] - 12) : group[0]], language):
+        is_asked = needs_noun(text[max(0, group[0] - 12) : group[0]], language)
+        if is_asked and not _AND_WITHOUT.match(text, group[1]):
             return [(opening, group[1], noun(free, opening))]
         return [removed_bracket(text, group, before)]
     for part in parts:
@@ -246,6 +252,8 @@ def _segment_parts(mask: str, segment: Span) -> list[_Part]:
             is_aside = is_filler or is_short or _describes(rest) or _AVAILABLE.match(piece) is not None
             goes = is_aside and not parts[-1].is_kept
             parts.append(_Part(start, end, not goes, False))
+    if parts[head].is_kept:  # and what leads to it: "see, e.g., the figure of Smith et al."
+        parts[:head] = [part._replace(is_kept=True) for part in parts[:head]]
     return parts
 
 
@@ -255,7 +263,7 @@ def _tells(rest: str) -> bool:
 
 def _describes(rest: str) -> bool:
     """Whether a part speaks of what is to be seen, and of nothing else that counts."""
-    if _SEE_ALSO.fullmatch(rest) or _FILLER.fullmatch(_LETTER.sub("", rest)):
+    if _SEE_ALSO.fullmatch(rest) or (not _STAIN.search(rest) and _FILLER.fullmatch(_LETTER.sub("", rest))):
         return True
     return _DESCRIBES.search(rest) is not None and not re.search(
         r"[\d=<>±%\[]|et al", _OWN_PLACE.sub("", rest)

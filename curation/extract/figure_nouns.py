@@ -232,7 +232,7 @@ _BY_KIND = (
     (
         "figure",
         re.compile(
-            r".*?(?:fig|abb|рис|图|圖|図|그림|ry[cs]|panel|schem|esquem|chart|graph|gráf|plate|imag|imág"
+            r".*?(?:fig|abb|рис|图|圖|図|그림|ry[cs]|schem|esquem|chart|graph|gráf|plate|imag|imág"
             r"|photo|foto|map)",
             re.IGNORECASE,
         ),
@@ -247,6 +247,7 @@ _BY_KIND = (
             re.IGNORECASE,
         ),
     ),
+    ("figure", re.compile(r".*?panel", re.IGNORECASE)),
 )
 
 
@@ -305,7 +306,7 @@ def _noun(pointer: str, grammar: _Grammar, language: str, before: str, many: boo
     kind, is_english = kind_of(pointer), grammar is _GRAMMARS["en"]
     own = [found.group() for found in _WORD.finditer(pointer)]
     if own and not (is_english and kind):
-        word = next((word for word in own if word.lower() in grammar.words), own[0])
+        word = next((word for word in own if word.lower() in grammar.words), own[-1 if is_english else 0])
         gender, is_plural = grammar.words.get(word.lower(), ("m" if is_english else "?", False))
         if gender != "?" or not grammar.articles or not kind:
             return (word if language.lower().startswith("de") else word.lower()), gender, is_plural

@@ -39,7 +39,7 @@ _ENDS = r"(?!(?!https?://|www\.)\w)"
 """No word goes on here, but an address may begin without a space."""
 _FIND = re.compile(
     rf"(?:(?:\b[Dd][Oo][Ii]s?\b\s?[:.]?\s?)?(?:(?:https?://|www\.|dx\.|doi\.org)[^\s<>()\[\]]{{0,99}}?)?"
-    rf"(?P<doi>(?<![\d.]){DOI})"
+    rf"(?:\b[A-Z]{{2}}\d-)?(?P<doi>(?<![\d.]){DOI})"
     rf"|(?P<address>(?:https?://|www\.)[\w.-]*{_REGISTRIES}/[^\s<>\"“”«»\d]*\d[^\s<>\"“”«»]*)"
     rf"|(?<!\w)(?P<pubmed>{_PUBMED}){_ENDS}"
     rf"|(?:(?<!\w)|(?<=[a-z])(?=NCT))(?P<registered>{REGISTERED}){_ENDS})"

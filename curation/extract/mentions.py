@@ -51,7 +51,8 @@ _FOREIGN_BEFORE = re.compile(
 )
 _FLOATS = frozenset({"table", "supplementary-material", "boxed-text", "app", "media"})
 _NAMED_FLOAT = re.compile(
-    r"(?:[^\W\d_]+[\s-]){1,5}[A-Z]?\d{1,2}(?:[\s,&–-]+(?:and\s)?[A-Z]?\d{1,2})*|(?:[A-Z]\w+\s)?Table"
+    r"(?:[^\W\d_]+[\s-]){1,5}[A-Z]?\d{1,2}(?:[\s,&–-]+(?:and\s)?[A-Z]?\d{1,2})*"
+    r"|S\d{1,2}(?:\s[A-Z]\w+){1,4}|(?:[A-Z]\w+\s)?Table"
 )
 """What such a link says: words and a number, or of the only table nothing but that it is one."""
 _CAPITAL_BEFORE = re.compile(r"(?<!\w)[A-Z][a-z]+\s$")

@@ -33,7 +33,7 @@ _TO = re.compile(r"\bto\b|[–-]")
 _FROM = re.compile(r"\bfrom\s$", re.IGNORECASE)
 _SENTENCE_START = re.compile(r"(?:^|\n\s*|[.!?](?:\d{1,3}|[⁰¹²³⁴-⁹,–⁻]+)?\s+)[\"“(\[]?$")
 _SHORT_FORM = re.compile(
-    r"\b(?:cf|vgl|s|e\.g|i\.e|al|vs|refs?|resp|bzw|ca|approx|z\.\s?B|p\.\s?ej|etc|ver|см|zob|por)\.\s$",
+    r"\b(?:cf|vgl|s|e\.g|i\.e|al|vs|refs?|resp|bzw|ca|approx|z\.\s?B|p\.\s?ej|etc|ver|см|zob|por)\.,?\s$",
     re.IGNORECASE,
 )
 _ADDRESS_BEFORE = re.compile(r"/[^\s/]*$")
@@ -239,6 +239,8 @@ _HEADING = re.compile(
     re.IGNORECASE,
 )
 """A line of its own that names what stands below it: it would be left with nothing to name."""
+_NAMED_BEFORE = re.compile(r"\b(?:identifiers?|numbers?|IDs?|n[oºr]\.?|under|as|número|code)$", re.IGNORECASE)
+"""Before a bracket that must not go: "[ClinicalTrials.gov], identifier [NCT01234567]"."""
 _BLANK = re.compile(r"\s*")
 _LINE_ENDS = re.compile(r"\s*\.?(?=\s*(?:\n|$)|\s+[A-Z(])")
 
@@ -258,7 +260,8 @@ def _identifier_edits(text: str, pointer_edits: Sequence[Edit]) -> list[Edit]:
         if edits and start < edits[-1][1]:
             continue
         group = next((group for group in groups if group[0] <= start and end <= group[1]), None)
-        if group is not None and _holds_only(text, group, found):
+        is_named = _NAMED_BEFORE.search(text, max(0, start - 30), group[0] if group else start) is not None
+        if group is not None and not is_named and _holds_only(text, group, found):
             edits.append(removed_bracket(text, group, text[: group[0]]))
             continue
         begins = edits[-1][1] if edits else 0

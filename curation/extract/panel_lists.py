@@ -34,6 +34,8 @@ _ONLY_LETTERS = re.compile(
     r"\W*(?:[Pp]anels?\s)?([A-Za-z](?:\s?(?:,|;|&|/|[–—‐‑−-]|and|to)\s?(?:and\s)?[A-Za-z](?![A-Za-zÀ-ɏ]))*)\W*"
 )
 _TOKEN = re.compile(rf"[A-Za-z]+|[{_DASH}]")
+_STAIN = re.compile(r"[\s,:;(]+H\s?(?:and|&)\s?E\b")
+"""Haematoxylin and eosin: panels would stand in their order."""
 _MAX_GAP = 8
 """Letters further apart than this are not one list of panels ("Fig. 1A, P < 0.05")."""
 
@@ -49,6 +51,8 @@ def panels_after(
         links: spans of figure cross-references; a letter inside one is a panel.
         letters: panel letters known from the captions; they make a single "(a)" a panel.
     """
+    if _STAIN.match(text, position):
+        return (), position
     grouped = _GROUPED.match(text, position)
     if grouped and _is_group(grouped, letters):
         return _spread(grouped.group("letters")), grouped.end()
