@@ -22,38 +22,51 @@ _INNER = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")
 _SEGMENT = re.compile(r"[^;；]+")
 _PART = re.compile(r"[^,，、]+")
 _COLON_AFTER = re.compile(rf"(?<={_POINTER})(\s?)[:：]")
+POSITION = r"left|right|upper|lower|top|bottom|middle|cent(?:er|re)"
 _VISUAL = (
-    r"panels?|left|right|upper|lower|top|bottom|middle|cent(?:er|re)|white|black|red|blue|green|yellow|orange|purple"
+    rf"panels?|{POSITION}|white|black|red|blue|green|yellow|orange|purple"
     r"|gr[ae]y|dashed|dotted|solid|arrows?|arrowheads?|asterisks?|stars?|boxe?s?|circles?|lines?|curves?|bars?|rows?"
     r"|columns?|insets?|axis|symbols?|flechas?|flèches?|setas?|frecc[ei]a?|Pfeile?"
 )
 _FILLER = re.compile(
-    rf"(?:[\s,;:&./–—‐-]|\b(?:{_VISUAL}|and|or|see|also|e\.?g|i\.?e|cf|as|shown|in|illustrated|depicted|both|online"
-    r"|only|respectively|et|y|e|und|ver|vide|véase|siehe|vgl|s|voir|vedi|data not shown|the|of|to|for|with"
-    r"|from|between|about|compared?|refer|insert|here|further|more|example|details?"
-    r"|supplement(?:(?:ary|al) (?:materials?|information|data|files?|videos?|movies?|figures?|tables?|text"
-    r"|methods?|appendix))?|SI|appendix"
+    rf"(?:[\s,;:&./–—‐†‡-]|\b(?:{_VISUAL}|and|or|see|also|e\.?g|i\.?e|cf|as|shown|in|illustrated|depicted|both"
+    r"|online|available|view|videos?|only|respectively|et|y|e|und|ver|vide|véase|siehe|vgl|s|voir|vedi"
+    r"|data not shown|the|of|to|for|with|from|between|about|compared?|refer|insert|here|further|more|example"
+    r"|details?|supplement(?:(?:ary|al) (?:materials?|information|data|files?|videos?|movies?|figures?"
+    r"|tables?|text|methods?|appendix))?|E?SI|appendix"
     r"|pp? ?\d+(?:[–-]\d+)?|и|см)\b|[见見参參如照])*",
     re.IGNORECASE,
 )
+_ADDRESS = re.compile(r"(?:https?://|www\.)[^\s()\[\]]*[^\s()\[\].,;:]")
+_PLACE = re.compile(rf"{_FILLER.pattern}|{_ADDRESS.pattern}", re.IGNORECASE)
+"""What a bracket within one may hold and tell nothing by itself: "online", an address."""
 _OWN_PLACE = re.compile(
     r"\b(?:parts?|panels?|rows?|columns?|lanes?|areas?|segments?|sections?|footnotes?|notes?|lines?|box|steps?|stages?"
-    r"|labels?|sites?|pages?|pp?\.?|items?|models?|slides?|frames?|numbers?|nos?\.?|entr(?:y|ies))\s?[\da-f]+"
+    r"|labels?|sites?|pages?|pp?\.?|items?|models?|slides?|frames?|numbers?|nos?\.?|entr(?:y|ies)|sheets?"
+    r"|Zeilen?|Spalten?|filas?|columnas?|linhas?|colunas?|lignes?|colonnes?|righ[ae]|colonn[ae])\s?[\da-f]+"
     r"(?:\s?(?:,|and|&|[–-])\s?\d+)*\b",
     re.IGNORECASE,
 )
 _DESCRIBES = re.compile(rf"\b(?:{_VISUAL})\b|{_OWN_PLACE.pattern}", re.IGNORECASE)
 _TELLS = re.compile(rf"[\d=<>±≤≥≈%\[⁰¹²³⁴-⁹{_NESTED}]|\b(?:et al|unless|except|without|not|than)\b")
 """Statistics, citations, what limits the sentence."""
+_LIMITS = re.compile(rf"[=<>±≤≥≈%\[{_NESTED}]|\b(?:et al|unless|except|without|not|than)\b")
+"""The same without numbers, where a part says "see": they count rows or patients there."""
 _STATES = re.compile(r"\b(?:found|seen|once|twice|\w+ed)\b")
 _RELATIVE = re.compile(r"\s*(?:which|who|where|as|that|que|qui|che|où|wobei|welche)\b", re.IGNORECASE)
+_REFERS = re.compile(r"\s*(?:see|cf\.?|compare|refer to|ver|véase|voir|siehe|vgl\.|vedi)\s", re.IGNORECASE)
+"""So begins a part that tells nothing but where to look."""
 _SEE_ALSO = re.compile(r"\s*(?:see|cf\.?|ver|véase|voir|siehe|vgl\.|vedi)\s[^\d=<>%\[]*", re.IGNORECASE)
 _LEADS = re.compile(rf"{_FILLER.pattern}(?:\b[A-H](?:\s?(?:[–-]|and)\s?[A-H])?\b)?\s*", re.IGNORECASE)
 """What goes with the pointer behind it: "see", "arrows", "panels A-C"."""
 _MARKS = re.compile(r"\s*(?:[^\W\d]+\s)?(?:arrow(?:head)?|asterisk|star|circle)s?\s*")
 _FOR, _SEE = re.compile(r"\s*for\s[^\d=<>%\[]*$", re.IGNORECASE), re.compile(r"\s*(?:see|cf\.?)\s")
 """Marks in an image, and what a pointer is given for: "double arrow, Fig. 2", "for images, see Fig. 5"."""
-_LETTERS = re.compile(r"(?:[\s–-]|\b(?:and|y|e|et|und)\b|\b[A-Za-z]\b)+")
+_OF_A_PANEL = re.compile(r"\s*\(?[A-Ha-h](?:\)|\s?[,:=])\s")
+"""What goes on telling panels: "(Fig. 3: A, axial; B, coronal)"."""
+_STAIN = re.compile(r"\bH\s?(?:and|&)\s?E\b")
+"""Haematoxylin and eosin, no panels."""
+_LETTER = re.compile(r"\b[A-Za-z]\b")
 _DASH_BEFORE = re.compile(rf"(?<=[A-Z]{{2}})(\s?)[–—-](?=\s?{_POINTER})")
 """Between a short form and its figure, "(APD-Fig. 1A)": the short form stays."""
 _AVAILABLE = re.compile(
@@ -63,6 +76,8 @@ _AVAILABLE = re.compile(
     re.IGNORECASE,
 )
 """Where what the pointer names is to be had."""
+_AND_WITHOUT = re.compile(r"\s(?:and|or)\s(?:\w+\s)?without\b")
+"""The noun comes later: "one with (Fig. 3A) and one without neuropathy"."""
 _WORD = re.compile(r"\w[\w’'-]*")
 _STOP = re.compile(r"\s*[.,;:](?!\w)")
 _SPACE_AND_MARK = re.compile(r"\s+(?=[.,)\]](?!\w))")
@@ -105,7 +120,8 @@ def bracket_edits(
         ):
             continue
         nested.append(inner.span())
-        mask[inner.start() - first : inner.end() - first] = _NESTED * (inner.end() - inner.start())
+        shown = " " if _PLACE.fullmatch(inner.group()[1:-1]) else _NESTED
+        mask[inner.start() - first : inner.end() - first] = shown * (inner.end() - inner.start())
         held = [span for span in inside if _within(span, inner.span())]
         if held:
             begins = inner.start() - (text[inner.start() - 1] == " ")
@@ -116,13 +132,16 @@ def bracket_edits(
             free = [span for span in free if span not in held]
     for start, end in free:
         mask[start - first : end - first] = _POINTER * (end - start)
+    for address in _ADDRESS.finditer(text, first, last) if free else ():
+        mask[address.start() - first : address.end() - first] = " " * len(address.group())
     parts = (
         list(_parts(_DASH_BEFORE.sub(r"\1,", _COLON_AFTER.sub(r"\1,", "".join(mask))), first))
         if free
         else [_Part(first, last, True, False)]
     )
     if not any(part.is_kept for part in parts):
-        if needs_noun(text[max(0, group[0] - 12) : group[0]], language):
+        is_asked = needs_noun(text[max(0, group[0] - 12) : group[0]], language)
+        if is_asked and not _AND_WITHOUT.match(text, group[1]):
             return [(opening, group[1], noun(free, opening))]
         return [removed_bracket(text, group, before)]
     for part in parts:
@@ -193,7 +212,8 @@ def _parts(mask: str, first: int) -> Iterator[_Part]:
     has_dropped = False
     for segment in _SEGMENT.finditer(mask):
         if _POINTER not in segment.group():
-            is_kept = not (has_dropped and _FILLER.fullmatch(segment.group()))
+            is_panel = _OF_A_PANEL.match(segment.group()) and not _tells(segment.group())
+            is_kept = not (has_dropped and (is_panel or _FILLER.fullmatch(segment.group())))
             yield _Part(first + segment.start(), first + segment.end(), is_kept, False)
             continue
         for part in _segment_parts(mask, segment.span()):
@@ -206,7 +226,11 @@ def _segment_parts(mask: str, segment: Span) -> list[_Part]:
     spans = [found.span() for found in _PART.finditer(mask, *segment)]
     head = next(at for at, span in enumerate(spans) if _POINTER in mask[slice(*span)])
     later = " ".join(mask[slice(*span)] for span in spans[head + 1 :]).replace(_POINTER, "")
+    refers = _REFERS.match(mask, spans[head][0]) is not None
+    refers = refers and not any(_RELATIVE.match(mask, start) for start, _ in spans[head + 1 :])
     tells = _tells(later) or _STATES.search(later) is not None
+    if refers:
+        tells = _LIMITS.search(later) is not None
     parts: list[_Part] = []
     for at, (start, end) in enumerate(spans):
         piece = mask[start:end]
@@ -224,10 +248,12 @@ def _segment_parts(mask: str, segment: Span) -> list[_Part]:
             is_next = is_next or bool(is_asked or _MARKS.fullmatch(piece))
             parts.append(_Part(start, end, not is_next, False))
         else:
-            is_short = len(_WORD.findall(rest)) <= _MAX_DESCRIPTION and not tells
+            is_short = not tells and (refers or len(_WORD.findall(rest)) <= _MAX_DESCRIPTION)
             is_aside = is_filler or is_short or _describes(rest) or _AVAILABLE.match(piece) is not None
             goes = is_aside and not parts[-1].is_kept
             parts.append(_Part(start, end, not goes, False))
+    if parts[head].is_kept:  # and what leads to it: "see, e.g., the figure of Smith et al."
+        parts[:head] = [part._replace(is_kept=True) for part in parts[:head]]
     return parts
 
 
@@ -237,7 +263,7 @@ def _tells(rest: str) -> bool:
 
 def _describes(rest: str) -> bool:
     """Whether a part speaks of what is to be seen, and of nothing else that counts."""
-    if _SEE_ALSO.fullmatch(rest) or _LETTERS.fullmatch(rest):
+    if _SEE_ALSO.fullmatch(rest) or (not _STAIN.search(rest) and _FILLER.fullmatch(_LETTER.sub("", rest))):
         return True
     return _DESCRIBES.search(rest) is not None and not re.search(
         r"[\d=<>±%\[]|et al", _OWN_PLACE.sub("", rest)

@@ -23,6 +23,8 @@ class _Grammar(NamedTuple):
     """What stands before makes an article needless."""
     bare: re.Pattern[str]
     """After these prepositions it would melt with the article: the noun goes without."""
+    apart: frozenset[str]
+    """Articles that no preposition melts with."""
 
 
 _KINDS = ("figure", "table", "supplement", "video", "box")
@@ -30,7 +32,11 @@ _NEVER = r"(?!)"
 
 
 def _grammar(
-    genders: dict[str, str], articles: dict[str, str], determiner: str = _NEVER, bare: str = _NEVER
+    genders: dict[str, str],
+    articles: dict[str, str],
+    determiner: str = _NEVER,
+    bare: str = _NEVER,
+    apart: str = "",
 ) -> _Grammar:
     """A language from its words by gender; `*` marks the words of the five kinds, in their order."""
     words: dict[str, tuple[str, bool]] = {}
@@ -54,6 +60,7 @@ def _grammar(
         split,
         found,
         re.compile(rf"\b(?:{bare})\s$", re.IGNORECASE),
+        frozenset(apart.split("/")),
     )
 
 
@@ -65,7 +72,7 @@ _GRAMMARS: dict[str, _Grammar] = {
     "en": _grammar(
         {"m": "1*figure/figures 2*table/tables 3*supplement/supplements 4*video/videos 5*box/boxes"},
         {"m": "the/the"},
-        r"\b(?:the|this|these|our|their|its|his|her|whose|your|each|every|above|following|same|corresponding"
+        r"\b(?:the|an?|this|these|our|their|its|his|her|whose|your|each|every|above|following|same|corresponding"
         rf"|respective|supplement(?:ary|al)|(?:the|this|these|our|their|its|each)(?:\s{_ADJECTIVE}){{1,2}})\b"
         r"|\w['’]s|s['’]",
     ),
@@ -80,6 +87,7 @@ _GRAMMARS: dict[str, _Grammar] = {
         {"f": "la/las", "m": "el/los"},
         r"\b(?:el|las?|los|est[aeo]s?|es[ae]s?|sus?|del|al|nuestr[ao]s?|dich[ao]s?|mism[ao]s?|siguientes?)",
         "de|a",
+        "la/las/los",
     ),
     "pt": _grammar(
         {
@@ -101,8 +109,9 @@ _GRAMMARS: dict[str, _Grammar] = {
             " schéma/schémas diagramme/diagrammes",
         },
         {"f": "la/les", "m": "le/les"},
-        r"\b(?:l[ae]s?|ce|cet|cette|ces|aux?|du|des|sa|son|ses|leurs?|notre|nos|mêmes?)|\bl['’]",
+        r"\b(?:l[ae]s?|ce|cet|cette|ces|aux?|du|des|sa|son|ses|leurs?|notre|nos|mêmes?|en)|\bl['’]",
         "de|à",
+        "la",
     ),
     "de": _grammar(
         {
@@ -157,6 +166,8 @@ _DATIVE_BEFORE = re.compile(
 _ACCUSATIVE_BEFORE = re.compile(
     r"\b(?:für|durch|ohne|um|gegen|siehe|s\.|vgl\.|vergleiche|zeigt|zeigen)\s$", re.I
 )
+_ELIDED = frozenset({"le", "la", "il"})
+"""French and Italian articles of a singular, before a vowel l’."""
 _CASES = {("dative", "f"): "der", ("dative", "m"): "dem", ("dative", "n"): "dem", ("accusative", "m"): "den"}
 _ASKED_BY = {
     code: {case: re.compile(rf"\b(?:{words})\s$", re.IGNORECASE) for case, words in cases.items()}
@@ -221,12 +232,12 @@ _BY_KIND = (
     (
         "figure",
         re.compile(
-            r".*?(?:fig|abb|рис|图|圖|図|그림|ry[cs]|panel|schem|esquem|chart|graph|gráf|plate|imag|imág"
+            r".*?(?:fig|abb|рис|图|圖|図|그림|ry[cs]|schem|esquem|chart|graph|gráf|plate|imag|imág"
             r"|photo|foto|map)",
             re.IGNORECASE,
         ),
     ),
-    ("box", re.compile(r".*?(?:\bbox|recuadro|encadré|kasten|riquadro)", re.IGNORECASE)),
+    ("box", re.compile(r".*?(?:box|recuadro|encadré|kasten|riquadro)", re.IGNORECASE)),
     ("table", re.compile(r".*?(?:tab|cuadro|quadro|табл|表)", re.IGNORECASE)),
     (
         "supplement",
@@ -236,6 +247,7 @@ _BY_KIND = (
             re.IGNORECASE,
         ),
     ),
+    ("figure", re.compile(r".*?panel", re.IGNORECASE)),
 )
 
 
@@ -263,13 +275,17 @@ def phrase(pointer: str, language: str, before: str, *, many: bool) -> str:
     """
     grammar, is_german = _of(language), language.lower().startswith("de")
     word, gender, is_plural = _noun(pointer, grammar, language, before, many)
-    if gender not in grammar.articles or grammar.determiner.search(before) or grammar.bare.search(before):
+    if gender not in grammar.articles or grammar.determiner.search(before):
         return word
     article = grammar.articles[gender][is_plural]
+    if article not in grammar.apart and grammar.bare.search(before):
+        return word
     if is_german and _DATIVE_BEFORE.search(before):
         article = "den" if is_plural else _CASES["dative", gender]
     elif is_german and not is_plural and _ACCUSATIVE_BEFORE.search(before):
         article = _CASES.get(("accusative", gender), article)
+    if article in _ELIDED and word[0].lower() in "aeéiouh":
+        return f"l’{word}"
     return f"{article} {word}"
 
 
@@ -290,7 +306,7 @@ def _noun(pointer: str, grammar: _Grammar, language: str, before: str, many: boo
     kind, is_english = kind_of(pointer), grammar is _GRAMMARS["en"]
     own = [found.group() for found in _WORD.finditer(pointer)]
     if own and not (is_english and kind):
-        word = next((word for word in own if word.lower() in grammar.words), own[0])
+        word = next((word for word in own if word.lower() in grammar.words), own[-1 if is_english else 0])
         gender, is_plural = grammar.words.get(word.lower(), ("m" if is_english else "?", False))
         if gender != "?" or not grammar.articles or not kind:
             return (word if language.lower().startswith("de") else word.lower()), gender, is_plural

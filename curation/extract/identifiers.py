@@ -20,7 +20,7 @@ REGISTERED = (
     r"|JPRN-\w{4,20}|jRCTs?\d{9,12}|UMIN ?\d{6,9}|KCT ?\d{7}|NTR(?: ID)?[ :]{0,2}\d{3,5}|PACTR ?\d{12,18}"
     r"|RBR-?\w{5,8}"
     r"|SLCTR/\d{4}/\d{2,4}|TCTR ?\d{8,14}|RPCEC ?\d{8}|LBCTR ?\d{8,12}|NL ?\d{4,5}(?:\.\d{3}\.\d{2})?"
-    r"|CRD ?42\d{6,10}|INPLASY ?\d{6,12})"
+    r"|U1111-\d{4}-\d{4}|researchregistry ?\d{1,6}|CRD ?42\d{6,10}|INPLASY ?\d{6,12})"
 )
 """A number in a registry, as RE2 and Python read it."""
 _REGISTRIES = (
@@ -39,7 +39,7 @@ _ENDS = r"(?!(?!https?://|www\.)\w)"
 """No word goes on here, but an address may begin without a space."""
 _FIND = re.compile(
     rf"(?:(?:\b[Dd][Oo][Ii]s?\b\s?[:.]?\s?)?(?:(?:https?://|www\.|dx\.|doi\.org)[^\s<>()\[\]]{{0,99}}?)?"
-    rf"(?P<doi>(?<![\d.]){DOI})"
+    rf"(?:\b[A-Z]{{2}}\d-)?(?P<doi>(?<![\d.]){DOI})"
     rf"|(?P<address>(?:https?://|www\.)[\w.-]*{_REGISTRIES}/[^\s<>\"“”«»\d]*\d[^\s<>\"“”«»]*)"
     rf"|(?<!\w)(?P<pubmed>{_PUBMED}){_ENDS}"
     rf"|(?:(?<!\w)|(?<=[a-z])(?=NCT))(?P<registered>{REGISTERED}){_ENDS})"

@@ -28,8 +28,9 @@ _SUPPLEMENT_KIND = (
 _SUPPLEMENT_WORD = rf"uppl(?:\.|ement(?:ary|al)?)?(?: [Oo]nline)? {_SUPPLEMENT_KIND}"
 # Every branch starts with one plain letter: that is what lets the search skip ahead.
 _SUPPLEMENT = (
-    r"Additional [Ff]iles?|additional [Ff]iles?|Multimedia Appendi(?:x|ces)|Appendi(?:x|ces)"
-    rf"|S{_SUPPLEMENT_WORD}|s{_SUPPLEMENT_WORD}|Supplements?|supplements?"
+    r"Additional [Ff]iles?|additional [Ff]iles?|Multimedia Appendi(?:x|ces)|Appendi(?:x|ces?|ci)"
+    rf"|S{_SUPPLEMENT_WORD}|s{_SUPPLEMENT_WORD}|Supplements?|supplements?|[Ff]igure [Ss]upplements?"
+    r"|[Mm]at[ée]ri[ae]l [Ss]upp?l[ée]ment\w+|Ap[éê]ndices?"
     r"|Supporting [Ii]nformation(?! S\d{1,3} [A-Z])|supporting information(?! S\d{1,3} [A-Z])"
     r"|Source [Dd]ata|source [Dd]ata"
     r"|Dataset|Data Sheets?|Data(?: [Ff]iles?)?(?= S\d)|Online Resources?|Anhang"
@@ -97,6 +98,9 @@ _HEADS: Heads = tuple(
                 "nexo",
                 "nnex",
                 "Allegat",
+                "Apéndice",
+                "Apêndice",
+                "uplement",
             ),
             _SUPPLEMENT,
         ),
@@ -130,7 +134,18 @@ _STEMS = tuple(
     (stem, tuple((needle, needle.index(stem), place) for needle, place in _LOWER if stem in needle))
     for stem in (
         *("fig", "abb", "ryc", "rys", "tab", "uadro"),
-        *("video", "movie", "dditional ", "append", "uppl", "ource ", "nexo", "nnex", "ncadr"),
+        *(
+            "video",
+            "movie",
+            "dditional ",
+            "append",
+            "uppl",
+            "ource ",
+            "nexo",
+            "nnex",
+            "ncadr",
+            "uplement",
+        ),
     )
 )
 """What to search for, and what may stand there: needle, offset of the stem in it, place of its head."""

@@ -49,6 +49,13 @@ _FOREIGN_BEFORE = re.compile(
     r"|20)\d\d[a-z]?\)?)?[,:;]\s?(?:\d+[–-]?\d*,\s?)?"
     r"|[A-Z][\w’'-]+,?\s\(?(?:19|20)\d\d[a-z]?\)?[:,]\s?(?:\d+[–-]?\d*,\s?)?)$"
 )
+_FLOATS = frozenset({"table", "supplementary-material", "boxed-text", "app", "media"})
+_NAMED_FLOAT = re.compile(
+    r"(?:[^\W\d_]+[\s-]){1,5}[A-Z]?\d{1,2}(?:[\s,&–-]+(?:and\s)?[A-Z]?\d{1,2})*"
+    r"|S\d{1,2}(?:\s[A-Z]\w+){1,4}|(?:[A-Z]\w+\s)?Table"
+)
+"""What such a link says: words and a number, or of the only table nothing but that it is one."""
+_CAPITAL_BEFORE = re.compile(r"(?<!\w)[A-Z][a-z]+\s$")
 _ANY_WORD = re.compile(r"\w+")
 _EQUALS = re.compile(r"\s?[=<>≤≥]")
 _LETTER_AT_END = re.compile(r"[\s,;]+[A-Za-z]$")
@@ -92,14 +99,13 @@ def resolve(
     links = [_without_statistic(passage.text, xref) for xref in linking]
     spans = [(xref.start, xref.end) for xref in links]
     texts = pointers_in(passage.text, links=spans, letters=letters, heads=heads) if heads != () else []
-    if not texts and not links:
-        return (), []
     others = [
         xref
         for xref in passage.xrefs
         if xref not in linking and xref.ref_type != "fig" and xref.end > xref.start
     ]
     clusters = _clusters(passage.text, texts, links, letters, index)
+    clusters = _with_other_floats(passage.text, clusters, others)
     for cluster in clusters:
         if not _FOREIGN_AFTER.match(passage.text, cluster.end):
             _resolve_links(cluster, index)
@@ -188,6 +194,18 @@ def _bare_items(text: str, xref: Xref, letters: Collection[str]) -> tuple[Item, 
     if number is None:
         return ()
     return items_at(text, number.start(), links=[(xref.start, xref.end)], letters=letters)
+
+
+def _with_other_floats(text: str, clusters: list[_Cluster], others: Iterable[Xref]) -> list[_Cluster]:
+    """Links to what is no figure and whose words no label word begins: "Textbox 1", "Data Sheet 2"."""
+    for xref in others:
+        if xref.ref_type not in _FLOATS or any(_touches(one, xref) for one in clusters):
+            continue
+        word = _CAPITAL_BEFORE.search(text, max(0, xref.start - 16), xref.start)
+        start = word.start() if word and text[xref.start].isdigit() else xref.start
+        if _NAMED_FLOAT.fullmatch(text, start, xref.end):
+            clusters.append(_Cluster(start, xref.end, "", ()))
+    return _without_overlap(sorted(clusters, key=lambda one: (one.start, one.end)))
 
 
 def _without_overlap(clusters: Sequence[_Cluster]) -> list[_Cluster]:

@@ -12,7 +12,7 @@ from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from functools import partial
 
-from curation.extract.brackets import bracket_edits, removed_bracket
+from curation.extract.brackets import POSITION, bracket_edits, removed_bracket
 from curation.extract.figure_nouns import CJK, CLEAR_VERB, PLURAL_VERB, VERB, kind_of, phrase
 from curation.extract.identifiers import identifiers_in
 from curation.extract.pointers import is_plural, pointers_in
@@ -33,7 +33,7 @@ _TO = re.compile(r"\bto\b|[–-]")
 _FROM = re.compile(r"\bfrom\s$", re.IGNORECASE)
 _SENTENCE_START = re.compile(r"(?:^|\n\s*|[.!?](?:\d{1,3}|[⁰¹²³⁴-⁹,–⁻]+)?\s+)[\"“(\[]?$")
 _SHORT_FORM = re.compile(
-    r"\b(?:cf|vgl|s|e\.g|i\.e|al|vs|refs?|resp|bzw|ca|approx|z\.\s?B|p\.\s?ej|etc|ver|см|zob|por)\.\s$",
+    r"\b(?:cf|vgl|s|e\.g|i\.e|al|vs|refs?|resp|bzw|ca|approx|z\.\s?B|p\.\s?ej|etc|ver|см|zob|por)\.,?\s$",
     re.IGNORECASE,
 )
 _ADDRESS_BEFORE = re.compile(r"/[^\s/]*$")
@@ -56,13 +56,15 @@ _DIGITAL_CONTENT = re.compile(r"Supplement(?:al|ary) Digital Content", re.IGNORE
 _TAIL = re.compile(
     rf"(?:\s?{_PANEL}(?:{_AND}{_PANEL})+|(?:{_AND}{_PANEL})+|\s?{_PANEL}(?=\s*(?:[,.;)]|$)))"
     rf"|,?\s[B-H](?:{_AND}[A-H])*(?=,?\s{VERB})"
-    rf"|\s[A-H](?:{_AND}[A-H])*(?=\s{CLEAR_VERB})"
-    r"|,?\s(?:(?:in|of)\s(?:the\s)?)?(?:(?:online|electronic)\s)?(?:E?SI|ESM)\b(?![\s-]?\d)"
+    rf"|\s(?:[A-H](?:{_AND}[A-H])*|{POSITION})(?=\s{CLEAR_VERB})"
+    r"|,?\s(?:(?:in|of)\s(?:the\s)?)?(?:(?:online|electronic)\s)?(?:E?SI(?:\sAppendix)?|ESM)\b(?![\s-]?\d)"
     r"|(?:,|\s(?:in|of))\s(?:the\s)?(?:(?:online|electronic|web)[\s-])?(?:[Ss]upplement(?:ary\s(?:[Mm]aterials?"
     r"|[Aa]ppendix|[Ii]nformation))?|[Ss]upporting\s[Ii]nformation|[Aa]ppendix)\b(?![\s-]?(?:\d|[A-Z]\b|pp?\b))"
     rf"|(?:,\s{_CONTENT})?,\s(?:available\s(?:online\s)?(?:at|from)\s)?https?://links\.\S*[^\s.,;:)\]]"
 )
 """What belongs to a pointer after it: further panels, the supplement it is found in, where that is."""
+_ARROW_BEFORE = re.compile(r"[\u2190-\u21ff\u25a0-\u25ff\u27a0-\u27bf]\s?$")
+"""Printed before a link by some publishers: "in ►Table 1"."""
 _LABEL_AT_START = re.compile(
     rf"\s*(?:[:.|–—-]+\s+(?!(?:and|or|und|et|y|e|и|&)\s)(?=\S)"
     rf"|\s(?=(?:[A-Z]{{3,}}|CT|US)\s|[A-ZÀ-ÖØ-ÞА-Я][^\W\d_]+(?:[ ,:]|\.\s)(?!{VERB}|and\b)))"
@@ -81,6 +83,11 @@ _DASH_BEFORE, _DASH_AFTER = re.compile(r"\s([–—-])\s(see\s|cf\.\s)?$"), re.c
 _SEEN_BEFORE = 40
 _STOPS = re.compile(r"\s?(?:\.(?!\w)|$)")
 _PLURAL_FOLLOWS = re.compile(rf",?\s{PLURAL_VERB}")
+_SINGULAR_FOLLOWS = re.compile(rf",?\s(?!{PLURAL_VERB}){CLEAR_VERB}")
+_CHAPTER = re.compile(r"[^\d]*\d{1,2}-\d{1,2}[A-Za-z]?")
+_IN_BEFORE = re.compile(r"\b(?:in|of|from|for|to)\s(?:the\s)?$", re.IGNORECASE)
+_VERB_FOLLOWS, _PANELS = re.compile(rf"\s{VERB}"), re.compile(r",\s[Pp]anels?\s[^.;]*$")
+"""They are the subject: "In Figure 2, panels A and B show"."""
 _COMMA_AND_VERB = re.compile(rf",(?=\s{VERB})")
 
 
@@ -118,6 +125,8 @@ def _whole(text: str, span: Span, floor: int, ceiling: int) -> Span:
     lead = _LEAD.search(text, max(floor, start - 80), start)
     tail = _TAIL.match(text, end, ceiling)
     start, end = lead.start() if lead else start, tail.end() if tail else end
+    if arrow := _ARROW_BEFORE.search(text, floor, start):
+        start = arrow.start()
     if _DIGITAL_CONTENT.match(text, start) and (kind := _CONTENT_BEFORE.search(text, floor, start)):
         start = kind.start()
     is_open = text.count("(", start, end) > text.count(")", start, end)
@@ -178,6 +187,10 @@ def _free_edit(text: str, run: Sequence[Span], language: str, floor: int, kept: 
     """
     start, end = run[0][0], run[-1][1]
     before = text[max(0, start - 30) : start]
+    panels = _PANELS.search(text, start, end)
+    if panels and _IN_BEFORE.search(before) and _VERB_FOLLOWS.match(text, end):
+        end = panels.start()
+        run = [*run[:-1], (run[-1][0], end)]
     if (label := _LABEL_AFTER.match(text, end)) and _LABEL_BEFORE.search(before):
         return (start, label.end(), "")
     if label := _ALONE_AFTER.match(text, end):
@@ -226,6 +239,8 @@ _HEADING = re.compile(
     re.IGNORECASE,
 )
 """A line of its own that names what stands below it: it would be left with nothing to name."""
+_NAMED_BEFORE = re.compile(r"\b(?:identifiers?|numbers?|IDs?|n[oºr]\.?|under|as|número|code)$", re.IGNORECASE)
+"""Before a bracket that must not go: "[ClinicalTrials.gov], identifier [NCT01234567]"."""
 _BLANK = re.compile(r"\s*")
 _LINE_ENDS = re.compile(r"\s*\.?(?=\s*(?:\n|$)|\s+[A-Z(])")
 
@@ -245,7 +260,8 @@ def _identifier_edits(text: str, pointer_edits: Sequence[Edit]) -> list[Edit]:
         if edits and start < edits[-1][1]:
             continue
         group = next((group for group in groups if group[0] <= start and end <= group[1]), None)
-        if group is not None and _holds_only(text, group, found):
+        is_named = _NAMED_BEFORE.search(text, max(0, start - 30), group[0] if group else start) is not None
+        if group is not None and not is_named and _holds_only(text, group, found):
             edits.append(removed_bracket(text, group, text[: group[0]]))
             continue
         begins = edits[-1][1] if edits else 0
@@ -319,12 +335,20 @@ def _noun_phrase(text: str, language: str, run: Sequence[Span], at: int) -> str:
     numbers = pointers_in(text[start:end])
     many = len(run) > 1 or is_plural(pointer) or sum(len(one.items) for one in numbers) > 1
     many = many or (starts and _PLURAL_FOLLOWS.match(text, end) is not None)
+    if len(run) == 1 and not is_plural(pointer):
+        many = many and not _names_one(text, start, end)
     noun = phrase(pointer, language, before, many=many)
     if language.lower()[:2] in CJK:
         return noun
     if starts:
         noun = noun[0].upper() + noun[1:]
     return f"{' ' * before[-1:].isalnum()}{noun}{' ' * text[end : end + 1].isalnum()}"
+
+
+def _names_one(text: str, start: int, end: int) -> bool:
+    """Whether "Table 1-2" may be the second table of a chapter: no verb behind it asks for a plural."""
+    is_chapter = _CHAPTER.fullmatch(text, start, end) is not None and not _PLURAL_FOLLOWS.match(text, end)
+    return is_chapter or _SINGULAR_FOLLOWS.match(text, end) is not None
 
 
 def _apply(text: str, edits: Sequence[tuple[int, int, str, str]]) -> tuple[str, tuple[Transform, ...]]:

@@ -13,27 +13,29 @@ Span = tuple[int, int]
 
 _DASH = "–—‐‑−-"
 _ATTACHED = re.compile(
-    r"(?P<letters>[A-Z]{1,5}|[a-h]{1,4}|[a-z])(?P<sub>[ivx]{1,4}|[1-9]|['′])?(?![A-Za-z0-9])"
+    r"(?P<letters>[A-Z]{1,5}|[a-h]{1,4}|[a-z])(?P<sub>[ivx]{1,4}|[1-9]|['′])?(?![A-Za-zÀ-ɏ0-9])"
 )
 _SPACED = re.compile(
     r"(?:\s|\s?[:,]\s?)(?:(?P<word>[Pp]anels?"
-    r"|[Pp]arts?)\s)?(?P<letters>[A-Za-z])(?:[1-9](?=[),;]))?(?![A-Za-z0-9'’])"
+    r"|[Pp]arts?)\s)?(?P<letters>[A-Za-z])(?:[1-9](?=[),;]))?(?![A-Za-zÀ-ɏ0-9'’])"
 )
-_DASHED = re.compile(rf"[{_DASH}](?P<letters>[A-Ha-h])(?![A-Za-z0-9{_DASH}])")
+_DASHED = re.compile(rf"[{_DASH}](?P<letters>[A-Ha-h])(?![A-Za-zÀ-ɏ0-9{_DASH}])")
 _GROUPED = re.compile(
-    rf"\s?[(\[]\s?(?:[Pp]anels?\s)?(?P<letters>[A-Za-z](?:\s?(?:,|;|&|/|[{_DASH}]|and|et|und|to|y|e)\s?(?:and\s)?[A-Za-z](?![A-Za-z]))*)\s?[)\]]"
+    rf"\s?[(\[]\s?(?:[Pp]anels?\s)?(?P<letters>[A-Za-z](?:\s?(?:,|;|&|/|[{_DASH}]|and|et|und|to|y|e)\s?(?:and\s)?[A-Za-z](?![A-Za-zÀ-ɏ]))*)\s?[)\]]"
 )
 _CLOSED = re.compile(
-    rf"\s*(?:[),;.:\]]|[{_DASH}]\s?[A-Za-z](?![A-Za-z])|(?:and|&|et|und|y|e|to|through)\s[A-Za-z](?![A-Za-z])|$)"
+    rf"\s*(?:[),;.:\]]|[{_DASH}]\s?[A-Za-z](?![A-Za-zÀ-ɏ])|(?:and|&|et|und|y|e|to|through)\s[A-Za-z](?![A-Za-zÀ-ɏ])|$)"
 )
 _MORE = re.compile(
     rf"(?:(?P<range>\s?[{_DASH}]\s?|\s(?:to|through)\s)|\s?[,/、]\s?(?:(?:and|&)\s)?|\s(?:and|&|et|und|y|e|и|or)\s|&)"
-    rf"(?:[Pp]anels?\s)?(?P<letter>[A-Za-z])(?P<sub>[ivx]{{1,4}}|[1-9])?(?![A-Za-z0-9'’]|[{_DASH}][A-Za-z]{{2}}|\s?[=<>])"
+    rf"(?:[Pp]anels?\s)?(?P<letter>[A-Za-z])(?P<sub>[ivx]{{1,4}}|[1-9])?(?![A-Za-zÀ-ɏ0-9'’]|[{_DASH}][A-Za-z]{{2}}|\s?[=<>])"
 )
 _ONLY_LETTERS = re.compile(
-    r"\W*(?:[Pp]anels?\s)?([A-Za-z](?:\s?(?:,|;|&|/|[–—‐‑−-]|and|to)\s?(?:and\s)?[A-Za-z](?![A-Za-z]))*)\W*"
+    r"\W*(?:[Pp]anels?\s)?([A-Za-z](?:\s?(?:,|;|&|/|[–—‐‑−-]|and|to)\s?(?:and\s)?[A-Za-z](?![A-Za-zÀ-ɏ]))*)\W*"
 )
 _TOKEN = re.compile(rf"[A-Za-z]+|[{_DASH}]")
+_STAIN = re.compile(r"[\s,:;(]+H\s?(?:and|&)\s?E\b")
+"""Haematoxylin and eosin: panels would stand in their order."""
 _MAX_GAP = 8
 """Letters further apart than this are not one list of panels ("Fig. 1A, P < 0.05")."""
 
@@ -49,6 +51,8 @@ def panels_after(
         links: spans of figure cross-references; a letter inside one is a panel.
         letters: panel letters known from the captions; they make a single "(a)" a panel.
     """
+    if _STAIN.match(text, position):
+        return (), position
     grouped = _GROUPED.match(text, position)
     if grouped and _is_group(grouped, letters):
         return _spread(grouped.group("letters")), grouped.end()

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Collection, Iterator, Sequence
 from typing import Literal, NamedTuple
 
-from curation.extract.figure_nouns import CLEAR_VERB, PLURAL_VERB
+from curation.extract.figure_nouns import CLEAR_VERB, PLURAL_VERB, VERB
 from curation.extract.label_words import PLOS, Head, Heads, heads_of
 from curation.extract.panel_lists import fill, letters_of, panels_after
 
@@ -54,7 +54,7 @@ _SUPPLEMENT_BEFORE = re.compile(
 )
 _PANELS_BEFORE = re.compile(
     r"(?<![A-Za-z])[Pp]anels?\s(?P<letters>[A-Za-z](?:\s?(?:,|and|&"
-    r"|[–—-])\s?[A-Za-z](?![A-Za-z]))*),?\s(?:of|in|from)\s(?:the\s)?$"
+    r"|[–—-])\s?[A-Za-z](?![A-Za-zÀ-ɏ]))*),?\s(?:of|in|from)\s(?:the\s)?$"
 )
 
 
@@ -75,8 +75,8 @@ def _number(not_behind: str) -> re.Pattern[str]:
     return re.compile(
         r"(?:[nN][o.º°]{1,2}\s?)?"
         r"(?:(?P<prefix>EV|[SsAEBCD])[-.]?)?(?P<number>\d{1,3})(?P<sub>\.\d{1,2}(?![\d%]))?"
-        rf"(?![\d%]|{not_behind}\d|°)(?:\s?▸(?:\s(?=[a-z]\b))?)?"
-        r"|(?P<roman>[IVX]{1,5})(?![A-Za-z0-9-])"
+        rf"(?![\d%]|{not_behind}\d|°|:\d)(?:\s?▸(?:\s(?=[a-z]\b))?)?"
+        r"|(?P<roman>[IVX]{1,5})(?![A-Za-zÀ-ɏ0-9-])"
         rf"|(?P<word>{_AS_WORD})(?=\s?(?:[).,;:\]]|$)|\s(?:and|&)\s(?:{_AS_WORD})\b|\s{CLEAR_VERB})"
     )
 
@@ -92,16 +92,20 @@ _SEPARATOR = re.compile(
     r"|et\b|y\b)?)"
     r"|(?P<and>\b(?:and|or|und|et|y|e|и|as well as)\b|&|和|及|与|と|/))\s?"
 )
-_LETTER = re.compile(r"[A-Za-z](?![A-Za-z0-9])")
+_LETTER = re.compile(r"[A-Za-z](?![A-Za-zÀ-ɏ0-9])")
 _AFTER_LETTER = re.compile(r"\s*(?:[),;.:–-]|and\b|&|$)")
 _LIST_FOLLOW = re.compile(r"\s*(?:[)\],;.:\]–—-]|(?:and|or|to|y|e|et|und|oder|respectively)\b|&|$)")
 _ELSEWHERE = re.compile(r"\s(?:of|in|from)\s(?:[Rr]efs?\b|[Rr]eference|\[|[A-Z]\w+ (?:et al|and [A-Z]|&))")
 """Whose figure it is: what stands before is its number, and no count of something."""
 _PLURAL_ELSEWHERE = re.compile(
-    r"\b(?:(?:[Ff]igure|[Tt]abelle)\s\d{1,2}[A-Za-z]?\se|(?:Abb|Tab)\.\s\d{1,2}[a-z]?\s(?:und|u\.)|(?:[Рр]ис|[Тт]абл)\.\s\d{1,2}[а-яa-z]?\sи)\s$"
+    r"\b(?:(?:[Ff]igure|[Tt]abelle)\s\d{1,2}[A-Za-z]?\se|(?:Abb|Tab)\.\s\d{1,2}(?:[a-z][a-z,–-]*)?\s(?:und|u\.)|(?:[Рр]ис|[Тт]абл)\.\s\d{1,2}[а-яa-z]?\sи)\s$"
 )
 """Italian plurals, German and Russian short forms, which have one form for both, before "and"."""
-_POSTAL = re.compile(r"\bP\.?\s?O\.?\s$")
+_SUPPLEMENTARY_BEHIND = re.compile(r"[Ss]upp?l[ée]ment\w+\s(?=S?\d)")
+"""Romance languages put it behind the label word: "Tabela Suplementar 2", "Figure supplémentaire S1"."""
+_NO_BOX = re.compile(r"(?:\bP\.?\s?O\.?\s|-|\bGroup\s)$", re.IGNORECASE)
+"""Before a postal box or the name of a gene: "P.O. Box 3", "High Mobility Group Box 1", "SRY-Box 2"."""
+_VERB_FOLLOWS = re.compile(rf",?\s{VERB}")
 _PLURAL_FOLLOWS = re.compile(rf"\s{PLURAL_VERB}")
 _WORD = re.compile(r"[^\d(]*")
 _PLURALS = (
@@ -182,11 +186,13 @@ def _family(text: str, kind: Head, links: Sequence[Span], letters: Collection[st
         first = position + (1 if text[position : position + 1] in {" ", "\u00a0", "\u2009", "\u202f"} else 0)
         if text.startswith(("# ", "#"), first):
             first += 1
+        if supplementary := _SUPPLEMENTARY_BEHIND.match(text, first):
+            first = supplementary.end()
         items = items_at(text, first, plural=is_plural(head.group()), links=links, letters=letters)
         if not items:
             continue
         start = head.start()
-        if family == "box" and _POSTAL.search(text, max(0, start - 5), start):
+        if family == "box" and _NO_BOX.search(text, max(0, start - 7), start):
             continue
         if family in {"figure", "table", "video", "supplement"}:
             start, items = _supplementary(text, start, items)
@@ -211,10 +217,17 @@ def _supplementary(text: str, start: int, items: tuple[Item, ...]) -> tuple[int,
     if not any(map(window.__contains__, _SUPPLEMENT_HINTS)):
         return start, items
     before = _SUPPLEMENT_BEFORE.search(text, max(0, start - 60), start)
-    if before is None:
+    if before is None or _is_subject(text, text[start - 2], items):
         return start, items
     mark = "ED" if before.group("ed") else "F" if before.group("file") else "S"
     return before.start(), _prefixed(items, mark)
+
+
+def _is_subject(text: str, mark: str, items: tuple[Item, ...]) -> bool:
+    """Whether a pointer behind "Additional file 3." or a comma is a subject and no part of that file."""
+    is_own = items[0].number[:1].isdigit()
+    is_verb = _VERB_FOLLOWS.match(text, items[-1].end) is not None
+    return (is_own or is_verb) if mark == "." else (is_own and is_verb and mark in ",;")
 
 
 def _with_panels_before(text: str, start: int, items: tuple[Item, ...]) -> tuple[int, tuple[Item, ...]]:
@@ -272,7 +285,7 @@ def _continues(text: str, found: re.Match[str], plural: bool, join: Join, links:
         return True
     if _PLURAL_FOLLOWS.match(text, found.end()):
         return True
-    if _PLURAL_ELSEWHERE.search(text, max(0, found.start() - 14), found.start()):
+    if _PLURAL_ELSEWHERE.search(text, max(0, found.start() - 20), found.start()):
         return True
     if text[found.end() : found.end() + 1].isalpha():
         return False

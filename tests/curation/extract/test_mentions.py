@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from curation.extract.stage import extract
 from curation.labels.stage import LABELS
-from schemas.article import Article
+from schemas.article import Article, Xref
 from schemas.extracted import Figure, Passage
-from tests.curation.builders import article, figure
+from tests.curation.builders import article, figure, passage
 
 CAPTION = "(A) Computed tomography. (B) Magnetic resonance. (C) Histology. (D) Follow-up."
 FIVE = [figure(n, f"Figure {n}.", CAPTION) for n in range(1, 6)]
@@ -120,6 +122,26 @@ def mentions(of: Article) -> list[tuple[str, str, str, str]]:
 )
 def test_mention(text: str, expected: list[tuple[str, str, str, str]]) -> None:
     assert mentions(article([text], FIVE)) == expected
+
+
+def test_a_link_to_any_float_is_a_pointer() -> None:
+    text = "As in Textbox 1, Data Sheet 2 and the Table, but not in the methods."
+    linked = {
+        "boxed-text": "Textbox 1",
+        "supplementary-material": "Data Sheet 2",
+        "table": "Table",
+        "sec": "methods",
+    }
+    xrefs = tuple(
+        Xref(start=text.index(words), end=text.index(words) + len(words), ref_type=kind, rids=(f"r{kind}",))
+        for kind, words in linked.items()
+    )
+    (row,) = (
+        row
+        for row in extract(article([replace(passage(1, text), xrefs=xrefs)], []))
+        if isinstance(row, Passage)
+    )
+    assert [text[one.start : one.end] for one in row.pointers] == ["Textbox 1", "Data Sheet 2", "Table"]
 
 
 def test_range_stays_in_its_label_family() -> None:
