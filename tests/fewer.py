@@ -13,16 +13,19 @@ from flows.inspect import audit as auditing
 from schemas.audit import CanaryResult
 from tests.pipeline import LABELLED
 
-BY_TURNS = f"""
+_COMMAND = f"""
 import sys
 sys.path.insert(0, {str(Path(__file__).parents[1])!r})  # before the tests that some package installs
 import pytest
 from flows.cli.app import run_cli
-from tests.fewer import plant_by_turns
-plant_by_turns(pytest.MonkeyPatch())
+from tests.fewer import {{name}}
+{{name}}(pytest.MonkeyPatch())
 sys.exit(run_cli(sys.argv[1:]))
 """
+BY_TURNS = _COMMAND.format(name="plant_by_turns")
 """The command, with the defects of each rule planted in one task of a release."""
+FEWER = _COMMAND.format(name="plant_fewer")
+"""The command, with the defects of every twelfth rule."""
 
 
 def plant_fewer(patch: pytest.MonkeyPatch) -> None:
