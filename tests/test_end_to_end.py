@@ -388,8 +388,8 @@ def test_killed_on_the_way_the_rerun_finishes_the_same_release(
     for mine, theirs in zip(json.loads(done.stdout)["releases"], made["releases"], strict=True):
         one, other = files_of(here / mine["path"]), files_of(home / theirs["path"])
         if starts is FEWER_HERE:
-            said, before = ({**json.loads(files["audit.json"]), "canaries": []} for files in (one, other))
-            assert said == before
+            again, first = ({**json.loads(files["audit.json"]), "canaries": []} for files in (one, other))
+            assert again == first
             one, other = ({**files, **dict.fromkeys(PLANTED, b"")} for files in (one, other))
         assert [name for name in sorted({*one, *other}) if one.get(name) != other.get(name)] == []
     assert not list((here / "ws").rglob("*.tmp"))
