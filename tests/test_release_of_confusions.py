@@ -63,15 +63,12 @@ RULES = (
 
 
 def name_in_languages(workspace: Workspace) -> None:
-    """Invented names of the concepts that sets are made of here (HPO has definitions that may be quoted).
-
-    Some are unconfirmed in Spanish and some restricted in Italian.
-    """
+    """Invented names of every concept, some unconfirmed in Spanish and some restricted in Italian."""
     vocabulary = current(workspace)
     assert vocabulary is not None
     path = vocabulary.table("names")
     table = pq.read_table(path)
-    concepts = sorted({name for name in table.column("concept").to_pylist() if name.startswith("HP:")})
+    concepts = sorted(set(table.column("concept").to_pylist()))
     forms = {"es": "morbo {} del mar", "it": "morbo {} del lago", "ja": "海の熱{}", "zh": "海之病{}"}
     names = [
         ConceptName(
