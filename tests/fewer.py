@@ -13,6 +13,8 @@ from flows.inspect import audit as auditing
 from schemas.audit import CanaryResult
 from tests.pipeline import LABELLED
 
+EVERY = 36
+"""Which rules of those in order are few; tests/curation/audit/test_defects.py plants the defects of all."""
 _COMMAND = f"""
 import sys
 sys.path.insert(0, {str(Path(__file__).parents[1])!r})  # before the tests that some package installs
@@ -25,12 +27,12 @@ sys.exit(run_cli(sys.argv[1:]))
 BY_TURNS = _COMMAND.format(name="plant_by_turns")
 """The command, with the defects of each rule planted in one task of a release."""
 FEWER = _COMMAND.format(name="plant_fewer")
-"""The command, with the defects of every twelfth rule."""
+"""The command, with the defects of few rules."""
 
 
 def plant_fewer(patch: pytest.MonkeyPatch) -> None:
-    """Audits plant the defects of every twelfth rule from now on."""
-    _plant(patch, lambda rules, context: rules[::12], plant_fewer_there)
+    """Audits plant the defects of few rules from now on."""
+    _plant(patch, lambda rules, context: rules[::EVERY], plant_fewer_there)
 
 
 def plant_fewer_there(*given: object) -> list[tuple[CanaryResult, ...]]:
