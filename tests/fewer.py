@@ -13,21 +13,26 @@ from flows.inspect import audit as auditing
 from schemas.audit import CanaryResult
 from tests.pipeline import LABELLED
 
-BY_TURNS = f"""
+EVERY = 36
+"""Which rules of those in order are few; tests/curation/audit/test_defects.py plants the defects of all."""
+_COMMAND = f"""
 import sys
 sys.path.insert(0, {str(Path(__file__).parents[1])!r})  # before the tests that some package installs
 import pytest
 from flows.cli.app import run_cli
-from tests.fewer import plant_by_turns
-plant_by_turns(pytest.MonkeyPatch())
+from tests.fewer import {{name}}
+{{name}}(pytest.MonkeyPatch())
 sys.exit(run_cli(sys.argv[1:]))
 """
+BY_TURNS = _COMMAND.format(name="plant_by_turns")
 """The command, with the defects of each rule planted in one task of a release."""
+FEWER = _COMMAND.format(name="plant_fewer")
+"""The command, with the defects of few rules."""
 
 
 def plant_fewer(patch: pytest.MonkeyPatch) -> None:
-    """Audits plant the defects of every twelfth rule from now on."""
-    _plant(patch, lambda rules, context: rules[::12], plant_fewer_there)
+    """Audits plant the defects of few rules from now on."""
+    _plant(patch, lambda rules, context: rules[::EVERY], plant_fewer_there)
 
 
 def plant_fewer_there(*given: object) -> list[tuple[CanaryResult, ...]]:

@@ -38,7 +38,7 @@ from flows.vocabulary.store import home as vocabulary_home
 from schemas.errors import WorkspaceError
 from schemas.hashing import sha256_text
 from sources.sample import ids_path
-from tests.fewer import BY_TURNS
+from tests.fewer import BY_TURNS, FEWER
 from tests.golden.sample import SHARD_SIZE
 from tests.pipeline import LABELLED, UNGROUNDED, crawl_bucket, new_workspace, run_partition, run_stages
 from tests.processors import opposite
@@ -47,6 +47,7 @@ MEDQRELS = Path(sys.executable).with_name("medqrels")
 DATASET = "medqrels-sample"
 TASK = "visual_context"
 BY_TURNS_HERE = (sys.executable, "-c", BY_TURNS)
+FEWER_HERE = (sys.executable, "-c", FEWER)
 
 
 def plain_environment(home: Path) -> dict[str, str]:
@@ -316,25 +317,32 @@ def test_the_vocabulary_is_the_same_wherever_it_is_made(
 
 KILLS = ((signal.SIGTERM, "work/cases/*/_manifest.json"), (signal.SIGKILL, "tmp/release/*"))
 """How, and as soon as what is there: among the shards of a stage, and while the release is made."""
+PLANTED = frozenset({"audit.json", "audit.html"})
+"""Files that tell what became of planted defects."""
 
 
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize(
-    "kills",
+    ("kills", "starts"),
     [
-        pytest.param(KILLS[1:], id="slice"),
-        pytest.param(KILLS, id="whole", marks=pytest.mark.campaign),
+        pytest.param(KILLS[1:], FEWER_HERE, id="slice"),
+        pytest.param(KILLS, BY_TURNS_HERE, id="whole", marks=pytest.mark.campaign),
     ],
 )
 def test_killed_on_the_way_the_rerun_finishes_the_same_release(
-    demo: tuple[Path, dict[str, Any]], kills: Sequence[tuple[signal.Signals, str]], tmp_path: Path
+    demo: tuple[Path, dict[str, Any]],
+    kills: Sequence[tuple[signal.Signals, str]],
+    starts: Sequence[str],
+    tmp_path: Path,
 ) -> None:
     """The same bytes whatever the shards, workers, folder, hash seed and processor, too; and nothing stays.
 
     The demo makes one shard with two workers; here are eight shards, ended by one worker, and all is computed
     as the oldest x86-64 processor would. What a killed one had started ends by itself, what it had put into
     the temporary folder goes with the next. `make bench` kills it among the shards, too, and at every step
-    (benchmarks/reliability). The vocabulary is the demo's, and so is Prefect's database.
+    (benchmarks/reliability), and plants the defects of every rule in the rerun as in the demo; here are those
+    of a few, and what the audit says of the release itself is compared. The vocabulary is the demo's, and so
+    is Prefect's database.
     """
     home, made = demo
     here = tmp_path / "shards of three, ünïcode"
@@ -368,7 +376,7 @@ def test_killed_on_the_way_the_rerun_finishes_the_same_release(
         assert process.wait() == -how, (tmp_path / "said").read_text("utf-8")[-3000:]
         assert started and left_running(started) == []
     done = subprocess.run(
-        [*BY_TURNS_HERE, "demo", "--workspace", "ws", "--json"],
+        [*starts, "demo", "--workspace", "ws", "--json"],
         env={**given, "MEDQRELS_WORKERS": "1"},
         cwd=here,
         capture_output=True,
@@ -379,6 +387,10 @@ def test_killed_on_the_way_the_rerun_finishes_the_same_release(
     assert done.returncode == 0, done.stderr[-3000:]
     for mine, theirs in zip(json.loads(done.stdout)["releases"], made["releases"], strict=True):
         one, other = files_of(here / mine["path"]), files_of(home / theirs["path"])
+        if starts is FEWER_HERE:
+            again, first = ({**json.loads(files["audit.json"]), "canaries": []} for files in (one, other))
+            assert again == first
+            one, other = ({**files, **dict.fromkeys(PLANTED, b"")} for files in (one, other))
         assert [name for name in sorted({*one, *other}) if one.get(name) != other.get(name)] == []
     assert not list((here / "ws").rglob("*.tmp"))
     assert not list(temporary.glob("medqrels*/*"))

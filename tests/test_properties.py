@@ -44,5 +44,6 @@ def test_the_campaign_names_what_failed(tmp_path: Path) -> None:
 
 
 def test_a_campaign_that_does_not_run_is_an_error(tmp_path: Path) -> None:
+    (tmp_path / "conftest.py").write_text("raise OSError('on the way')\n", "utf-8")
     with pytest.raises(RuntimeError, match="did not finish"):
-        run(1, tmp_path / "absent.py")
+        run(1, tmp_path)

@@ -28,6 +28,7 @@ from flows.pipeline import steps
 from flows.specs import parse_overrides
 from schemas.errors import UsageError
 from sources.sample import ids_path
+from tests.fewer import EVERY
 from tests.pipeline import LABELLED
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -280,7 +281,7 @@ def test_light_verbs_do_not_import_prefect(built: Path) -> None:
     code = (
         "import json, sys; from flows.cli.app import run_cli; from curation.audit import defects\n"
         "whole = defects.run\n"
-        "defects.run = lambda rules, *rest: whole(rules[::12], *rest)  # they take twenty seconds\n"
+        f"defects.run = lambda rules, *rest: whole(rules[::{EVERY}], *rest)  # all take twenty seconds\n"
         "for verb in json.loads(sys.argv[1]):\n"
         "    try: run_cli(verb)\n"
         "    except SystemExit: pass\n"

@@ -63,10 +63,14 @@ def s3() -> Iterator[dict[str, str]]:
         yield environment(endpoint)
 
 
+PATIENCE = {"DASK_DISTRIBUTED__SCHEDULER__WORKER_TTL": "10s"}
+"""How long the scheduler waits for a worker that tells nothing; a busy machine is slow to tell, too."""
+
+
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory: pytest.TempPathFactory, s3: dict[str, str]) -> Iterator[DaskCluster]:
     """A scheduler and two workers, who can reach the server."""
-    with running_cluster(tmp_path_factory.mktemp("dask"), s3) as running:
+    with running_cluster(tmp_path_factory.mktemp("dask"), {**s3, **PATIENCE}) as running:
         yield running
 
 
@@ -199,19 +203,18 @@ def test_a_cluster_that_lost_every_worker_is_given_up_and_new_ones_are_used(
 
 
 def test_a_worker_that_stands_still_is_waited_for_no_longer_than_the_scheduler_says(
-    sample: Workspace, crawled: Workspace, s3: dict[str, str], tmp_path: Path
+    sample: Workspace, crawled: Workspace, cluster: DaskCluster, tmp_path: Path
 ) -> None:
+    cluster.have_workers(2)
     store = tmp_path / "store"
-    patience = {"DASK_DISTRIBUTED__SCHEDULER__WORKER_TTL": "15s"}  # a busy machine is slow to tell, too
-    with running_cluster(tmp_path / "dask", {**s3, **patience}) as cluster:
-        cluster.await_workers(2)
-        frozen = cluster.workers[0]
-        sealed = when(
-            lambda: any((store / "shards").glob("*/parse/*.json")), lambda: frozen.send_signal(signal.SIGSTOP)
-        )
-        run(crawled, cluster.address, str(store))
-        sealed.join()
-        assert frozen.poll() is None
+    frozen = cluster.workers[0]
+    sealed = when(
+        lambda: any((store / "shards").glob("*/parse/*.json")), lambda: frozen.send_signal(signal.SIGSTOP)
+    )
+    run(crawled, cluster.address, str(store))
+    sealed.join()
+    assert frozen.poll() is None
+    cluster.kill_worker()
     assert same(crawled, sample)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import socket
 import sys
 import urllib.request
@@ -14,6 +15,7 @@ from prefect.settings import PREFECT_API_DATABASE_CONNECTION_URL, PREFECT_HOME, 
 from flows.engine import prefect_server
 from flows.engine.prefect_home import check_prefect_home
 from schemas.errors import MedqrelsError, UsageError
+from tests.tables import of_prefect
 
 
 def test_a_folder_that_cannot_be_made_or_written_is_named(tmp_path: Path) -> None:
@@ -52,7 +54,8 @@ def test_a_server_that_ends_at_once_is_not_waited_for(
 def test_a_server_whose_port_was_taken_is_started_on_another(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as taken, temporary_settings({PREFECT_HOME: tmp_path}):
+    home = shutil.copytree(of_prefect(), tmp_path / "home")
+    with socket.create_server(("127.0.0.1", 0)) as taken, temporary_settings({PREFECT_HOME: home}):
         ports = iter([taken.getsockname()[1], free := prefect_server.free_port()])
         monkeypatch.setattr(prefect_server, "free_port", lambda: next(ports))
         monkeypatch.setenv("PREFECT_SERVER_SERVICES_TASK_RUN_RECORDER_FLUSH_INTERVAL", "3")

@@ -76,7 +76,7 @@ TRUTH = {"positive": (0.06, 0.10, 0.84), "pool": (0.80, 0.12, 0.08), "random": (
 """Shares of true grades among items of each origin; of gold items the grade is known."""
 UNABLE = 0.02
 SIZES = (
-    pytest.param((80, 4), id="slice"),
+    pytest.param((50, 4), id="slice"),
     pytest.param((310, 10), id="whole", marks=pytest.mark.campaign),
 )
 """Candidates, and how many of them one clinician answers in the browser."""

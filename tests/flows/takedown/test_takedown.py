@@ -11,19 +11,21 @@ from flows.engine.register import REGISTER, read_register
 from flows.engine.workspace import Workspace
 from flows.takedown.takedown import takedown
 from schemas.errors import UsageError, WorkspaceError
-from tests.flows.release.test_release import Maintainer
+from tests.flows.release.test_release import Maintainer, released_once
 
 TASK = "visual_context"
 
+__all__ = ["released_once"]
+
 
 @pytest.fixture
-def maintainer(tmp_path: Path, sample: Workspace, loads_in_one_process: None) -> Maintainer:
-    return Maintainer(tmp_path, sample)
+def maintainer(tmp_path: Path, released_once: Workspace, loads_in_one_process: None) -> Maintainer:
+    """Someone who has made 1.0.0."""
+    return Maintainer(tmp_path, released_once)
 
 
 def test_a_figure_an_image_a_passage_and_a_query(maintainer: Maintainer) -> None:
     root = str(maintainer.workspace.root)
-    maintainer.release()
     origin = pq.read_table(maintainer.directory("1.0.0") / "provenance/queries").to_pylist()
     corpus = pq.read_table(maintainer.directory("1.0.0") / "provenance/corpus").to_pylist()
     figure = takedown(origin[0]["source_id"], "privacy", workspace=root)
