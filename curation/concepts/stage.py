@@ -147,7 +147,7 @@ def ground_question(
 _PARAMS = {"backend": "native", "overlaps": False}
 GROUND = RecordStage(
     name="ground",
-    version=12,
+    version=13,
     inputs=(
         Input("extract.sources", Source, by="id"),
         Input("parse.articles", Article, by="id"),
@@ -165,7 +165,7 @@ GROUND = RecordStage(
 )
 GROUND_QUESTIONS = RecordStage(
     name="ground_questions",
-    version=11,
+    version=12,
     inputs=(Input("questions.questions", Question, by="id"),),
     outputs=(Table("mentions", Mention, ("text_id", "start", "end", "concept")),),
     process=ground_question,
@@ -176,6 +176,6 @@ GROUND_QUESTIONS = RecordStage(
 GROUND_EXERCISES = replace(
     GROUND_QUESTIONS,
     name="ground_exercises",
-    version=9,
+    version=10,
     inputs=(Input("exercises.questions", Question, by="id"),),
 )

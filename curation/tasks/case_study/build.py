@@ -153,7 +153,7 @@ def _query(report: CaseReport, document: Document, concept: str, image: CaseImag
 
 PER_ARTICLE = RecordStage(
     name=NAME,
-    version=4,
+    version=5,
     inputs=(
         Input("extract.sources", Source, by="id"),
         Input("parse.articles", Article, by="id"),

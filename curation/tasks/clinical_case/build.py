@@ -192,7 +192,7 @@ def _cut(query: str, case: str, whole: CaseText, revealed: Revealed) -> Cut:
 
 PER_ARTICLE = RecordStage(
     name=NAME,
-    version=6,
+    version=7,
     inputs=(
         Input("extract.sources", Source, by="id"),
         Input("parse.articles", Article, by="id"),

@@ -370,7 +370,7 @@ def units(source: Source, articles: Sequence[Article], cases: Sequence[Case], *_
 
 PER_ARTICLE = RecordStage(
     name=NAME,
-    version=9,
+    version=10,
     inputs=(
         Input("extract.sources", Source, by="id"),
         Input("parse.articles", Article, by="id"),

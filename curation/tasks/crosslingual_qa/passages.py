@@ -212,7 +212,7 @@ def _passage_ids(
 
 PER_ARTICLE = RecordStage(
     name=NAME,
-    version=7,
+    version=8,
     inputs=(
         Input("extract.sources", Source, by="id"),
         Input("extract.passages", Passage, by="article_id"),

@@ -291,7 +291,7 @@ def _query_ids(
 
 PER_ARTICLE = RecordStage(
     name=NAME,
-    version=7,
+    version=8,
     inputs=(
         Input("extract.sources", Source, by="id"),
         Input("parse.articles", Article, by="id"),

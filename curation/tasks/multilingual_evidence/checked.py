@@ -137,7 +137,8 @@ def concepts_of(
         retold=frozenset(
             match.concept
             for match in open_backend(BACKEND, vocabulary).find(text, language)
-            if match.rule != "gloss"  # a guess at what the words mean is no proof that they mean another thing
+            if match.rule
+            != "gloss"  # a guess at what the words mean is no proof that they mean another thing
             and normalise_text(match.name) not in withheld
             and known.kind(match.concept) != "other"
         ),

@@ -298,7 +298,7 @@ def _passage_ids(_: Source, __: object, passages: Sequence[Passage], *___: objec
 
 PER_ARTICLE = RecordStage(
     name=NAME,
-    version=7,
+    version=8,
     inputs=(
         Input("extract.sources", Source, by="id"),
         Input("extract.figures", Figure, by="article_id"),

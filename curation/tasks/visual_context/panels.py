@@ -255,7 +255,7 @@ def _dropped(panel: Panel, figure: Figure, reason: StrEnum, detail: str) -> Drop
 
 PER_ARTICLE = RecordStage(
     name=NAME,
-    version=4,
+    version=5,
     inputs=(
         Input("extract.sources", Source, by="id"),
         Input("extract.figures", Figure, by="article_id"),

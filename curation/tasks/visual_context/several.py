@@ -266,7 +266,7 @@ def _dropped(members: Sequence[Figure], reason: StrEnum, detail: str) -> Drop:
 
 PER_ARTICLE = RecordStage(
     name=NAME,
-    version=4,
+    version=5,
     inputs=(
         Input("extract.sources", Source, by="id"),
         Input("extract.figures", Figure, by="article_id"),
