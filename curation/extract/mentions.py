@@ -24,7 +24,7 @@ Rule = Literal["xref", "range", "text"]
 _RANK: dict[Rule, int] = {"xref": 0, "range": 1, "text": 2}
 
 MAX_LINKS = 300
-"""Links to figures, and to other floats, read of one passage: links that run into one pointer are compared with each other."""
+"""Links to figures, or to other floats, read of a passage: those that run into one pointer are compared."""
 _RANGE_GAP = re.compile(r"\s*[–—‐‑−-]\s*")
 _JOINING_GAP = re.compile(r"[\s,;&/–—‐‑−()-]*(?:\band\b)?[\s,;&/–—‐‑−()-]*")
 _LETTER_GAP = re.compile(r"\s?(?:,|and|&|,\s?and|[–—‐‑−/-])?\s?")
