@@ -24,7 +24,7 @@ Rule = Literal["xref", "range", "text"]
 _RANK: dict[Rule, int] = {"xref": 0, "range": 1, "text": 2}
 
 MAX_LINKS = 300
-"""Links to figures read of one passage: links that run into one pointer are compared with each other."""
+"""Links to figures, or to other floats, read of a passage: those that run into one pointer are compared."""
 _RANGE_GAP = re.compile(r"\s*[–—‐‑−-]\s*")
 _JOINING_GAP = re.compile(r"[\s,;&/–—‐‑−()-]*(?:\band\b)?[\s,;&/–—‐‑−()-]*")
 _LETTER_GAP = re.compile(r"\s?(?:,|and|&|,\s?and|[–—‐‑−/-])?\s?")
@@ -198,8 +198,8 @@ def _bare_items(text: str, xref: Xref, letters: Collection[str]) -> tuple[Item, 
 
 def _with_other_floats(text: str, clusters: list[_Cluster], others: Iterable[Xref]) -> list[_Cluster]:
     """Links to what is no figure and whose words no label word begins: "Textbox 1", "Data Sheet 2"."""
-    for xref in others:
-        if xref.ref_type not in _FLOATS or any(_touches(one, xref) for one in clusters):
+    for xref in [other for other in others if other.ref_type in _FLOATS][:MAX_LINKS]:
+        if any(_touches(one, xref) for one in clusters):
             continue
         word = _CAPITAL_BEFORE.search(text, max(0, xref.start - 16), xref.start)
         start = word.start() if word and text[xref.start].isdigit() else xref.start
