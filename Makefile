@@ -7,7 +7,7 @@
 BIN := .venv/bin
 EXTRAS ?=
 UV_VERSION := 0.13.8
-WORKERS ?= 2
+WORKERS ?= 3
 
 # Finds a Python (or says how to get one) and makes .venv hold the lock that the given extras need.
 INSTALL = python=$$(sh scripts/find-python.sh) && "$$python" scripts/setup_venv.py

@@ -46,8 +46,7 @@ from tests.processors import opposite
 MEDQRELS = Path(sys.executable).with_name("medqrels")
 DATASET = "medqrels-sample"
 TASK = "visual_context"
-BY_TURNS_HERE = (sys.executable, "-c", BY_TURNS)
-FEWER_HERE = (sys.executable, "-c", FEWER)
+BY_TURNS_HERE, FEWER_HERE = (sys.executable, "-c", BY_TURNS), (sys.executable, "-c", FEWER)
 
 
 def plain_environment(home: Path) -> dict[str, str]:

@@ -17,7 +17,6 @@ from importlib import resources
 import numpy as np
 
 from curation.concepts.cognates import LANGUAGES, cognate, is_telling
-from curation.concepts.disambiguate import Reading, best
 from curation.concepts.hashes import Array, form_hash
 from curation.concepts.names import BLOOD, CASED, LOOSE, NUMBERED, PARTIAL
 from curation.concepts.normalise import fold, language_of
@@ -213,9 +212,3 @@ def _following(words: Sequence[str], gaps: Sequence[str], at: int, small: frozen
         if fold(words[place]) not in small:
             return place
     return None
-
-
-def likeliest(readings: Sequence[tuple[Reading, tuple[int, int]]]) -> tuple[Reading, ...]:
-    """Of readings with how unlikely each is, the best."""
-    least = min(unlikely for _, unlikely in readings)
-    return best([reading for reading, unlikely in readings if unlikely == least])

@@ -18,12 +18,12 @@ import numpy as np
 from curation.concepts.cognates import LANGUAGES
 from curation.concepts.disambiguate import Reading, best, choose, evidence
 from curation.concepts.doubts import Groups, drop_doubtful, groups_of
-from curation.concepts.glosses import SCORE, Glosses, likeliest, unsaid
+from curation.concepts.glosses import SCORE, Glosses, unsaid
 from curation.concepts.judge import EXACT, FORM, REORDERED, TYPO, cuts_katakana, judge, penalty_of
 from curation.concepts.laboratory import is_in_blood
 from curation.concepts.lexicon import Lexicon
 from curation.concepts.matcher import Match
-from curation.concepts.names import AS_NOUN, BLOOD, CASED, COMMAS
+from curation.concepts.names import AS_NOUN, BLOOD, CASED, COMMAS, PREFERRED
 from curation.concepts.normalise import GREEK_LETTERS, base_language, fold, language_of, rules
 from curation.concepts.nouns import is_noun
 from curation.concepts.persons import is_person, is_said_of_person
@@ -165,14 +165,17 @@ class NativeMatcher:
     def _glossed(self, text: str, code: str, base: int) -> Iterator[tuple[Span, tuple[Reading, ...]]]:
         """Readings of what has the words of English names in another language."""
         for (start, end), rows in self._glosses.rows(text, code):
-            readings = []
+            found: dict[str, tuple[tuple[int, int], bool, Reading]] = {}
             for row, unlikely in rows:
                 concept, name = self._name(row)
                 if (count := unsaid(text[start:end], name, code)) is not None:
                     reading = Reading(concept, name, "gloss", SCORE, self._groups[row])
-                    readings.append((reading, (unlikely, count)))
-            if readings:
-                yield (base + start, base + end), likeliest(readings)
+                    one = (unlikely, count), not self._flags[row] & PREFERRED, reading
+                    found[concept] = min(one, found.get(concept, one))
+            if found:
+                least = min(against for against, _, _ in found.values())
+                readings = best([reading for against, _, reading in found.values() if against == least])
+                yield (base + start, base + end), readings
 
     def _lexicon(self, code: str) -> Lexicon:
         if code not in self._lexicons:
