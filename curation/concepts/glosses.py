@@ -78,7 +78,7 @@ class Glosses:
             Offsets, and of every name its row and how unlikely the meanings are that give it, from 0.
         """
         spans, keys, ranks = self._windows(text, language)
-        if not spans:
+        if not spans or not len(self._keys):
             return
         wanted = np.concatenate(keys)
         owners = np.repeat(np.arange(len(spans)), [len(some) for some in keys])
@@ -95,8 +95,7 @@ class Glosses:
                     found.setdefault(owner, []).append((place, rank))
                 place += 1
         for owner, rows in found.items():
-            if rows := [(row, rank) for row, rank in rows if rank <= _MOST_UNLIKELY]:
-                yield spans[owner], rows
+            yield spans[owner], rows
 
     def _windows(self, text: str, language: str) -> tuple[list[Span], list[Array], list[Array]]:
         """Stretches of words that all mean something, and the keys of what they may mean."""
@@ -115,17 +114,19 @@ class Glosses:
             at = first
             while True:
                 if count > 1 or is_sure:
+                    chosen = slice(None) if count > 1 else rank == 0
                     spans.append((starts[first], starts[at] + len(words[at])))
-                    keys.append(sums if count > 1 else sums[:1])
-                    ranks.append(rank if count > 1 else rank[:1])
+                    keys.append(sums[chosen])
+                    ranks.append(rank[chosen])
                 following = _following(words, gaps, at, small)
                 if following is None or count == LONGEST:
                     break
                 more = self._ways(words[following], language)
                 if more is None:
                     break
-                sums = (sums[:, None] + more[0][None, :]).ravel()[:_MOST_WAYS]
-                rank = (rank[:, None] + more[1][None, :]).ravel()[:_MOST_WAYS]
+                rank = (rank[:, None] + more[1][None, :]).ravel()
+                likely = (rank <= _MOST_UNLIKELY).nonzero()[0][:_MOST_WAYS]
+                sums, rank = (sums[:, None] + more[0][None, :]).ravel()[likely], rank[likely]
                 at, count = following, count + 1
         return spans, keys, ranks
 

@@ -67,6 +67,16 @@ def test_what_only_looks_like_it_is_not(
     assert [item for item in matcher(*NAMES).find(text, language) if item.rule == "gloss"] == []
 
 
+def test_a_word_alone_means_its_likeliest_word(matcher: Callable[..., NativeMatcher]) -> None:
+    assert meanings("es")["fiebre"] == ("fever",)
+    one = matcher("1=Fever", "2=Fibre")  # a cognate of what the word does not mean
+    assert [item.concept for item in one.find("sin fiebre", "es")] == ["T:1"]
+
+
+def test_an_index_without_names_finds_nothing(matcher: Callable[..., NativeMatcher]) -> None:
+    assert matcher().find("fiebre y sífilis", "es") == []
+
+
 def test_own_names_of_a_language_come_first(matcher: Callable[..., NativeMatcher]) -> None:
     found = matcher("1=encefalitis límbica", "2=encefalitis", language="es").find("encefalitis límbica", "es")
     assert [(item.concept, item.rule) for item in found] == [("T:1", "exact")]
