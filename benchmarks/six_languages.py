@@ -14,6 +14,7 @@ import os
 import sys
 import tempfile
 from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -122,10 +123,17 @@ def section() -> list[str]:
     for name, row in result["core"].items():
         core, gap = row["core"], row["fairness"]
         lines.append(
-            f"| {name} | {core['mean']:.3f} ({core['low']:.3f}–{core['high']:.3f}) | "
-            f"{gap['gap']:.3f} ({gap['low']:.3f}–{gap['high']:.3f}) | {gap['best']} | {gap['worst']} |"
+            f"| {name} | {_with_interval(core, 'mean')} | {_with_interval(gap, 'gap')} "
+            f"| {gap['best']} | {gap['worst']} |"
         )
     return [*lines, ""]
+
+
+def _with_interval(figures: Mapping[str, Any], name: str) -> str:
+    """A figure and its interval; the evaluation gives none for too few families."""
+    if figures["low"] is None:
+        return f"{figures[name]:.3f} (too few for an interval)"
+    return f"{figures[name]:.3f} ({figures['low']:.3f}–{figures['high']:.3f})"
 
 
 def main(folder: str = "") -> None:
