@@ -14,14 +14,15 @@ import hashlib
 import sys
 import tempfile
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import pyarrow.parquet as pq
+from lxml import etree
 
 from annotation.agreement.precision import wilson
-from benchmarks.measure import read_result, save
+from benchmarks.measure import SHARED, read_result, save
 from curation.concepts.cognates import LANGUAGES, cognate
 from curation.concepts.index import build_index, read_names
 from curation.concepts.native import open_index
@@ -39,6 +40,10 @@ FEWEST = 3
 """Pairs of names that a word stands in, at least."""
 LEAST, LEAST_FIRST, SURE = 0.3, 0.4, 0.5
 """Shares from which a meaning is kept, a word has any, and the likeliest one is sure."""
+FEWEST_HEARD, MANY_HEARD = 4, 30
+HEARD = 0.25
+"""Share of the sentences a word stands in whose English ones say what it means, below which it mostly means
+something else."""
 ROUNDS = 6
 _LONGEST, _MOST_NAMES = 8, 3
 _HEAD = """\
@@ -114,6 +119,7 @@ def learned(names: Names, path: Path) -> str:
     english = language_of("en")
     written: dict[str, Counter[str]] = defaultdict(Counter)
     alike: dict[str, set[str]] = defaultdict(set)
+    sentences = sentences_of(SHARED / "vocab" / "tico-19")
     for item in read_names(path):
         if item.language == "en" and not item.is_suppressed:
             for word in split(item.name)[1::2]:
@@ -126,19 +132,90 @@ def learned(names: Names, path: Path) -> str:
     for language in sorted(LANGUAGES):
         pairs = list(pairs_of(names, language))
         count = Counter(word for words, _ in pairs for word in set(words))
+        beside = _beside(sentences[language])
+        spelt = _spelt(names, language)
+        everyday = aligned(sentences[language])
+        means = aligned(pairs)
         lines.append(f"{language} = '''")
-        for word, means in sorted(aligned(pairs).items()):
-            kept = sorted((-share, key) for key, share in means.items() if share >= LEAST and key in written)
-            if count[word] < FEWEST or not kept or kept[0][0] > -LEAST_FIRST or not word.isalpha():
-                continue
+        for word in sorted(means.keys() | everyday.keys()):
             likes = alike.get(cognate(word), set()) if cognate(word) else set()
-            if -kept[0][0] >= SURE and kept[0][1] in likes:
-                continue  # known without being said
-            said = [min(written[key], key=lambda form: (-written[key][form], form)) for _, key in kept]
-            said[0] += "" if -kept[0][0] >= SURE else "?"
+            heard = beside.get(word, ())
+            kept = sorted(
+                (-share, key)
+                for key, share in means.get(word, {}).items()
+                if share >= LEAST and key in written and count[word] >= FEWEST
+            )
+            if not word.isalpha():
+                continue
+            if kept and -kept[0][0] < LEAST_FIRST:
+                kept = []
+            share_heard = _heard(heard, [key for _, key in kept] or likes) if len(heard) >= FEWEST_HEARD else 1.0
+            is_other = share_heard < HEARD
+            if kept and not (share_heard < .05 and len(heard) >= MANY_HEARD):
+                if -kept[0][0] >= SURE and kept[0][1] in likes:
+                    continue  # known without being said
+                said = [
+                    min(spelt[word][key] or written[key], key=lambda form: (-spelt[word][key][form], -written[key][form], form))
+                    for _, key in kept
+                ]
+                said[0] += "" if -kept[0][0] >= SURE and not is_other else "?"
+            elif is_other and (likes or kept):
+                share, key = max((share, key) for key, share in everyday[word].items())
+                is_known = share >= LEAST and _heard(heard, [key]) >= SURE and key in written
+                said = [(min(written[key], key=lambda form: (-written[key][form], form)) if is_known else "") + "!"]
+            else:
+                continue
             lines.append(" ".join([word, *said]))
         lines.append("'''")
     return "\n".join(lines) + "\n"
+
+
+def sentences_of(folder: Path) -> dict[str, list[Pair]]:
+    """Words of each sentence of TICO-19, with the key forms of its English one, by language."""
+    english = language_of("en")
+    found: dict[str, list[Pair]] = {language: [] for language in LANGUAGES}
+    for path in sorted(folder.glob("all.en-*.tmx")):
+        language = path.name.partition("-")[2][:2]
+        if language not in LANGUAGES:
+            continue
+        for unit in etree.parse(str(path)).getroot().iter("tu"):
+            first, second = ("".join(item.itertext()) for item in unit.iter("tuv"))
+            keys = tuple(key for key in map(english.key_form, split(first)[1::2]) if key)
+            words = _content(second, language)
+            if keys and words:
+                found[language].append((words, keys))
+    return found
+
+
+def _beside(pairs: Sequence[Pair]) -> dict[str, list[tuple[str, ...]]]:
+    """The English sentences of those that a word stands in."""
+    found: dict[str, list[tuple[str, ...]]] = defaultdict(list)
+    for words, keys in pairs:
+        for word in set(words):
+            found[word].append(keys)
+    return found
+
+
+def _heard(sentences: Sequence[tuple[str, ...]], meanings: Collection[str]) -> float:
+    """The share of English sentences that say one of some key forms, or what is made of one ("headache")."""
+    begun = tuple(key for key in meanings if len(key) > 3)
+    return sum(
+        any(key in meanings or key.startswith(begun) for key in keys) for keys in sentences
+    ) / len(sentences)
+
+
+def _spelt(names: Names, language: str) -> dict[str, dict[str, Counter[str]]]:
+    """How each key form is written in English names beside a word."""
+    english = language_of("en")
+    found: dict[str, dict[str, Counter[str]]] = defaultdict(lambda: defaultdict(Counter))
+    for concept, those in names[language].items():
+        if is_learned_from(concept):
+            forms = [part for other in names["en"].get(concept, ())[:_MOST_NAMES] for part in split(other)[1::2]]
+            for word in {word for name in those for word in _content(name, language)}:
+                for form in forms:
+                    if form.isalpha() and form.isascii():
+                        found[word][english.key_form(form)][form.lower()] += 1
+    return found
 
 
 def _english(path: Path) -> Iterator[ConceptName]:

@@ -2,10 +2,13 @@
 
 What each language writes its own way (ph and f, y and i, k and c, double letters) becomes one spelling, and
 an ending one mark for what it makes of the stem: "granulomatosa" is "granulomatous", no "granulomatosis".
+Such forms are coarse, to look words up by. Whether two words are one is then asked of what the language does
+with English endings and letters: "calcula" is no "calculus", "diante" no "Dianthus".
 """
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Iterator
 
@@ -94,3 +97,92 @@ def _parted(form: str) -> Iterator[tuple[str, str]]:
         if (ending := form[-length:]) in _MARKS:
             yield form[:-length], _MARKS[ending]
     yield form, ""
+
+
+_LETTERS = tuple(
+    (re.compile(pattern), written)
+    for pattern, written in (
+        (r"cao$", "cion"), (r"coes$", "cions"), (r"sao$", "sion"), (r"soes$", "sions"), (r"ph", "f"),
+        (r"ch|qu(?=[ei])|ck|k|q", "c"), (r"[ao]e", "e"), (r"y|j", "i"), (r"[zt]ion", "cion"), (r"w", "v"),
+        (r"ss$", "so"), (r"(?<=[rt])h", ""), (r"^es(?=[cfklmnpqtv])", "s"), (r"m(?=f)", "n"),
+    )
+)  # fmt: skip
+_LOST_IN = {"it": (re.compile(r"(?<=[a-z])[cp]t"), "t"), "pt": (re.compile(r"(?<=[a-z])[cp]t"), "t")}
+"""Letters that a language lost in its words: "attivo", "fator"."""
+_INNER_H = re.compile(r"(?<!^)h"), re.compile(r"(?<!^)(?<![ln])h")
+"""One that no language keeps, and in Portuguese, where some are half of another letter: "olhando"."""
+_DOUBLED = re.compile(r"([^o])\1+")
+_MADE_OF = (
+    ("itis itides", "itis ites ite iti itide itidi itida itides"),
+    ("osis oses", "osis oses ose osi osen"),
+    ("oma omas omata ome", "oma omas omata ome omes omi om omen"),
+    ("ous ose osus osum", "oso osa osos osas osi ose eux euse euses os es eser ese eses esen"),
+    ("ic ical icus icum", "ico ica icos icas ici ice ices isc isce iscer isces iscen ic"),
+    ("ics", "ica icas ice ic"),
+    ("al", "al ales ais aux ale alen aler ali el ele eles elen eler els"),
+    ("ar ari aris", "ar ares are ario aria arios arias aire aires aries ari er ere erer eres eren"),
+    ("ive if", "ivo iva ivos ivas if ive ifs ives iv ivi iver iven"),
+    ("ate ated at ata", "ate ates ato ata atos atas ado ada ados adas at"),
+    ("ia i ies ias", "ia ias ie ies ien i"),
+    ("ence ency enci encies ences", "encia encias ence ences encies enza enze enz enzen enci"),
+    ("ance anci ancies ances", "ancia ancias ance ances anza anze anz anzen"),
+    ("cion cions", "cion ciones cions cione cioni cionen"),
+    ("sion sions", "sion siones sions sione sioni sionen"),
+    ("ism isms", "ismo isme ismes ismos ismi ismus"),
+    ("iti ities", "iti idad idades idade ita"),
+    ("a as e", "a as e es en"),
+    ("us um i", "o os us um u i"),
+    ("is es", "is e es i en"),
+    ("on a", "o on os one oni ons ones onen"),
+    (" s e es", " e es s o os a as en n i"),
+)
+"""English endings, and those that the other languages have for them."""
+_MORE = {"de": {"": "a as e us um i", "e": "us"}, "fr": {"": "us", "e": "us um i", "es": "us um i"}}
+_ENGLISH_OF: dict[str, frozenset[str]] = {}
+for _english, _others in _MADE_OF:
+    for _ending in _others.split(" "):
+        _ENGLISH_OF[_ending] = _ENGLISH_OF.get(_ending, frozenset()) | frozenset(_english.split(" "))
+_LONGEST_OTHER = max(map(len, _ENGLISH_OF))
+
+
+@functools.lru_cache(maxsize=1 << 16)
+def is_cognate(word: str, english: str, language: str) -> bool:
+    """Whether a word can be an English one, by what its language does with letters and endings.
+
+    >>> is_cognate("sífilis", "syphilis", "es"), is_cognate("calcula", "calculus", "es")
+    (True, False)
+
+    Args:
+        word: as written.
+        english: the English word.
+        language: one of :data:`LANGUAGES`.
+    """
+    lowered = word.lower()
+    if language in ("es", "pt") and lowered[-1] in "áéíóú":
+        return False  # the stress of a verb
+    for ending, other in _ACCENTED if language in ("de", "fr", "it") else ():
+        if lowered.endswith(ending):
+            lowered = lowered[: -len(ending)] + other
+            break
+    own, its = _spelled(lowered, language), _spelled(english, language, is_english=True)
+    for length in range(min(_LONGEST_OTHER, len(own)) + 1):
+        stem, ending = own[: len(own) - length], own[len(own) - length :]
+        if len(stem) < _SHORTEST_STEM - 1 or not its.startswith(stem):
+            continue
+        wanted = its[len(stem) :]
+        if its.endswith("ics") and wanted != "ics":
+            continue  # "genéticos" are no genetics
+        if wanted in _ENGLISH_OF.get(ending, ()) or wanted in _MORE.get(language, {}).get(ending, "-").split(" "):
+            return True
+    return False
+
+
+def _spelled(word: str, language: str, *, is_english: bool = False) -> str:
+    form = fold(word.lower().translate(_UMLAUTS))
+    for pattern, written in _LETTERS:
+        form = pattern.sub(written, form)
+    form = _DOUBLED.sub(r"\1", _INNER_H[language == "pt" and not is_english].sub("", form))
+    if language in _LOST_IN:
+        pattern, written = _LOST_IN[language]
+        form = pattern.sub(written, form)
+    return form.removeprefix("h") if language == "it" else form

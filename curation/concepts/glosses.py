@@ -16,7 +16,7 @@ from importlib import resources
 
 import numpy as np
 
-from curation.concepts.cognates import LANGUAGES, cognate, is_telling
+from curation.concepts.cognates import LANGUAGES, cognate, is_cognate, is_telling
 from curation.concepts.hashes import Array, form_hash
 from curation.concepts.names import BLOOD, CASED, LOOSE, NUMBERED, PARTIAL
 from curation.concepts.normalise import fold, language_of
@@ -31,7 +31,8 @@ LONGEST = 5
 _MOST_UNLIKELY = 1
 _MOST_WAYS = 64
 _REMEMBERED = 50_000
-_UNSURE = "?"
+_UNSURE, _UNLIKE = "?", "!"
+_MARKS = _UNSURE + _UNLIKE
 _APOSTROPHES = frozenset("'’")
 _LEFT_OUT = np.uint8(CASED | NUMBERED | BLOOD | PARTIAL | LOOSE)
 _CONJUNCTIONS = {
@@ -148,11 +149,12 @@ class Glosses:
             said = meanings(language).get(folded, ())
             forms = _forms(word, language)
             like = [key for form in forms for key in self._like(form)]
-            is_said = bool(said) and not said[0].endswith(_UNSURE)
-            is_sure = is_said or (bool(like) and any(map(is_telling, forms)))
-            own = [english.word(one.rstrip(_UNSURE)).key_hash for one in said]
-            hashes = dict.fromkeys(like, int(is_said))
-            for rank, key in enumerate(own, int(not is_said and bool(like))):
+            is_said = bool(said) and said[0][-1] not in _MARKS
+            is_like = bool(like) and not (said and said[0].endswith(_UNLIKE))
+            is_sure = is_said or (is_like and any(map(is_telling, forms)))
+            own = [english.word(word).key_hash for one in said if (word := one.rstrip(_MARKS))]
+            hashes = dict.fromkeys(like, int(is_said or not is_like))
+            for rank, key in enumerate(own, int(not is_said and is_like)):
                 hashes[key] = min(rank, hashes.get(key, rank))
         hashes.pop(0, None)
         if not hashes:
@@ -182,26 +184,34 @@ def unsaid(text: str, name: str, language: str) -> int | None:
     """
     words, english = split(text)[1::2], language_of("en")
     said: set[str] = set()
-    forms: set[str] = set()
+    written: set[str] = set()
     for word in words:
         folded = fold(word)
         said.update(
-            english.word(one.rstrip(_UNSURE)).inflection for one in meanings(language).get(folded, ())
+            english.word(one.rstrip(_MARKS)).inflection for one in meanings(language).get(folded, ())
         )
         said.add(folded)
-        forms.update(form for form in _forms(word, language) if len(words) > 1 or is_telling(form))
+        if len(words) > 1 or any(map(is_telling, _forms(word, language))):
+            written.update(_written(word, language))
     content = [part for part in split(name)[1::2] if fold(part) not in english.stop]
-    count = sum(english.word(part).inflection not in said and cognate(part) not in forms for part in content)
+    count = sum(
+        english.word(part).inflection not in said
+        and not any(is_cognate(word, part, language) for word in written)
+        for part in content
+    )
     if len(words) == 1:
         return None if count or len(content) > 1 else 0
     is_joined = not _CONJUNCTIONS[language].isdisjoint(map(fold, words))
     return None if is_joined and _JOINED.search(name) is None else count
 
 
+def _written(word: str, language: str) -> list[str]:
+    """A word as it may be a cognate; German has z for both z and c."""
+    return [word, word.lower().replace("z", "c")] if language == "de" and "z" in word.lower() else [word]
+
+
 def _forms(word: str, language: str) -> list[str]:
-    """A word as a cognate; German has z for both z and c."""
-    written = [word, word.lower().replace("z", "c")] if language == "de" and "z" in word.lower() else [word]
-    return [form for form in map(cognate, written) if form]
+    return [form for form in map(cognate, _written(word, language)) if form]
 
 
 def _following(words: Sequence[str], gaps: Sequence[str], at: int, small: frozenset[str]) -> int | None:
