@@ -134,7 +134,7 @@ def learned(names: Names, path: Path) -> str:
         count = Counter(word for words, _ in pairs for word in set(words))
         beside = _beside(sentences[language])
         spelt = _spelt(names, language)
-        everyday = aligned(sentences[language])
+        everyday = aligned([(words, tuple(map(english.key_form, forms))) for words, forms in sentences[language]])
         means = aligned(pairs)
         lines.append(f"{language} = '''")
         for word in sorted(means.keys() | everyday.keys()):
@@ -149,20 +149,29 @@ def learned(names: Names, path: Path) -> str:
                 continue
             if kept and -kept[0][0] < LEAST_FIRST:
                 kept = []
-            share_heard = _heard(heard, [key for _, key in kept] or likes) if len(heard) >= FEWEST_HEARD else 1.0
-            is_other = share_heard < HEARD
-            if kept and not (share_heard < .05 and len(heard) >= MANY_HEARD):
+            is_heard = len(heard) >= FEWEST_HEARD
+            if is_heard:
+                kept = [one for one in kept if _heard(heard, {one[1]}) >= HEARD] or kept
+            said_share = _heard(heard, {key for _, key in kept} or likes) if is_heard else 1.0
+            is_other, is_never = said_share < HEARD, said_share < 0.05 and len(heard) >= MANY_HEARD
+            told = sorted(
+                (-share, key)
+                for key, share in everyday.get(word, {}).items()
+                if share >= LEAST and key in written and _heard(heard, {key}) >= SURE
+            ) if is_other and (likes or kept) else []
+            if told:
+                if is_never:
+                    kept = []
+                own = Counter(form for sentence in heard for form in sentence if english.key_form(form) == told[0][1])
+                said = [max(own, key=lambda form: (own[form], form)), *(_likeliest(key, spelt[word], written) for _, key in kept)]
+                said[0] += "" if -told[0][0] >= SURE else "!"
+            elif kept and not is_never:
                 if -kept[0][0] >= SURE and kept[0][1] in likes:
                     continue  # known without being said
-                said = [
-                    min(spelt[word][key] or written[key], key=lambda form: (-spelt[word][key][form], -written[key][form], form))
-                    for _, key in kept
-                ]
+                said = [_likeliest(key, spelt[word], written) for _, key in kept]
                 said[0] += "" if -kept[0][0] >= SURE and not is_other else "?"
-            elif is_other and (likes or kept):
-                share, key = max((share, key) for key, share in everyday[word].items())
-                is_known = share >= LEAST and _heard(heard, [key]) >= SURE and key in written
-                said = [(min(written[key], key=lambda form: (-written[key][form], form)) if is_known else "") + "!"]
+            elif is_other and likes:
+                said = ["!"]
             else:
                 continue
             lines.append(" ".join([word, *said]))
@@ -180,10 +189,10 @@ def sentences_of(folder: Path) -> dict[str, list[Pair]]:
             continue
         for unit in etree.parse(str(path)).getroot().iter("tu"):
             first, second = ("".join(item.itertext()) for item in unit.iter("tuv"))
-            keys = tuple(key for key in map(english.key_form, split(first)[1::2]) if key)
+            forms = tuple(form.lower() for form in split(first)[1::2] if english.key_form(form))
             words = _content(second, language)
-            if keys and words:
-                found[language].append((words, keys))
+            if forms and words:
+                found[language].append((words, forms))
     return found
 
 
@@ -198,10 +207,17 @@ def _beside(pairs: Sequence[Pair]) -> dict[str, list[tuple[str, ...]]]:
 
 def _heard(sentences: Sequence[tuple[str, ...]], meanings: Collection[str]) -> float:
     """The share of English sentences that say one of some key forms, or what is made of one ("headache")."""
-    begun = tuple(key for key in meanings if len(key) > 3)
-    return sum(
-        any(key in meanings or key.startswith(begun) for key in keys) for keys in sentences
-    ) / len(sentences)
+    english, begun = language_of("en"), tuple(key for key in meanings if len(key) > 3)
+    count = 0
+    for forms in sentences:
+        keys = map(english.key_form, forms)
+        count += any(key in meanings or key.startswith(begun) for key in keys)
+    return count / len(sentences)
+
+
+def _likeliest(key: str, own: Mapping[str, Counter[str]], every: Mapping[str, Counter[str]]) -> str:
+    """How a key form is written, by what stands beside a word and in all names."""
+    return min(own[key] or every[key], key=lambda form: (-own[key][form], -every[key][form], form))
 
 
 def _spelt(names: Names, language: str) -> dict[str, dict[str, Counter[str]]]:

@@ -21,6 +21,7 @@ SHORTEST = 5
 _SHORTEST_STEM, _LONG_STEM = 3, 5
 _OF_DISEASES = frozenset("124")
 """Marks of -itis, -osis and -oma."""
+_OF_ADJECTIVES = frozenset("356789")
 _ACCENTED = (("ité", "ity"), ("ités", "ity"), ("ità", "ity"), ("ität", "ity"), ("itäten", "ity"), ("é", "at"),
              ("ée", "at"), ("és", "at"), ("ées", "at"))  # fmt: skip
 """Endings that are others without their accents."""
@@ -91,6 +92,11 @@ def is_telling(form: str) -> bool:
     return mark in _OF_DISEASES or len(stem) >= _LONG_STEM
 
 
+def is_adjective(word: str) -> bool:
+    """Whether a word has the ending of one: "magnética", "cutanée"."""
+    return cognate(word).partition("+")[2] in _OF_ADJECTIVES
+
+
 def _parted(form: str) -> Iterator[tuple[str, str]]:
     """A spelling without its longest ending, and the mark of that."""
     for length in range(min(_LONGEST, len(form)), 0, -1):
@@ -133,7 +139,7 @@ _MADE_OF = (
     ("a as e", "a as e es en"),
     ("us um i", "o os us um u i"),
     ("is es", "is e es i en"),
-    ("on a", "o on os one oni ons ones onen"),
+    ("on", "o on os one oni ons ones onen"),
     (" s e es", " e es s o os a as en n i"),
 )
 """English endings, and those that the other languages have for them."""
@@ -179,6 +185,8 @@ def is_cognate(word: str, english: str, language: str) -> bool:
 
 def _spelled(word: str, language: str, *, is_english: bool = False) -> str:
     form = fold(word.lower().translate(_UMLAUTS))
+    if language in ("es", "pt") and not is_english:
+        form = form.replace("ch", "x")  # no Greek one
     for pattern, written in _LETTERS:
         form = pattern.sub(written, form)
     form = _DOUBLED.sub(r"\1", _INNER_H[language == "pt" and not is_english].sub("", form))

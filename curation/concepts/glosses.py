@@ -16,7 +16,7 @@ from importlib import resources
 
 import numpy as np
 
-from curation.concepts.cognates import LANGUAGES, cognate, is_cognate, is_telling
+from curation.concepts.cognates import LANGUAGES, cognate, is_adjective, is_cognate, is_telling
 from curation.concepts.hashes import Array, form_hash
 from curation.concepts.names import BLOOD, CASED, LOOSE, NUMBERED, PARTIAL
 from curation.concepts.normalise import fold, language_of
@@ -114,7 +114,7 @@ class Glosses:
             count = 1
             at = first
             while True:
-                if count > 1 or is_sure:
+                if count > 1 or (is_sure and _stands_alone(words, gaps, at, small)):
                     chosen = slice(None) if count > 1 else rank == 0
                     spans.append((starts[first], starts[at] + len(words[at])))
                     keys.append(sums[chosen])
@@ -187,9 +187,10 @@ def unsaid(text: str, name: str, language: str) -> int | None:
     written: set[str] = set()
     for word in words:
         folded = fold(word)
-        said.update(
-            english.word(one.rstrip(_MARKS)).inflection for one in meanings(language).get(folded, ())
-        )
+        means = meanings(language).get(folded, ())
+        if len(words) == 1:
+            means = tuple(one for one in means[:1] if one[-1] not in _MARKS)
+        said.update(english.word(one.rstrip(_MARKS)).inflection for one in means)
         said.add(folded)
         if len(words) > 1 or any(map(is_telling, _forms(word, language))):
             written.update(_written(word, language))
@@ -212,6 +213,15 @@ def _written(word: str, language: str) -> list[str]:
 
 def _forms(word: str, language: str) -> list[str]:
     return [form for form in map(cognate, _written(word, language)) if form]
+
+
+def _stands_alone(words: Sequence[str], gaps: Sequence[str], at: int, small: frozenset[str]) -> bool:
+    """Whether a word is no adjective of the one before, as in "resonancia magnética", and no "orbito-"."""
+    if words[at][-1] == "o" and at < len(gaps) and gap_class(gaps[at]) == HYPHEN:
+        return False
+    if not at or gap_class(gaps[at - 1]) not in (SPACE, HYPHEN) or fold(words[at - 1]) in small:
+        return True
+    return not is_adjective(words[at])
 
 
 def _following(words: Sequence[str], gaps: Sequence[str], at: int, small: frozenset[str]) -> int | None:

@@ -67,6 +67,8 @@ _RULES: dict[int, tuple[MatchRule, float]] = {
 SHORTEST_ABROAD = 6
 """Characters of the shortest English name looked for in a language that has no names: not 'das'."""
 
+_PLACES = "GEOG"
+
 Span = tuple[int, int]
 Spans = dict[Span, tuple[tuple[Reading, ...], float]]
 
@@ -104,6 +106,7 @@ class NativeMatcher:
         self._glosses = Glosses(index)
         self._flags, self._groups = index.items("row_flags"), index.items("row_group")
         self._ends, self._text = index.items("row_end"), index.items("row_text")
+        self._places = {group: number for number, group in enumerate(self.about.get("groups", []))}.get(_PLACES)
         self._groups_told = groups_of(self.about.get("groups", []))
         self._gaps = _Gaps()
         self._lock = threading.Lock()
@@ -168,6 +171,9 @@ class NativeMatcher:
             found: dict[str, tuple[tuple[int, int], bool, Reading]] = {}
             for row, unlikely in rows:
                 concept, name = self._name(row)
+                is_place = self._groups[row] == self._places
+                if is_place and text[start:end].islower():
+                    continue
                 if (count := unsaid(text[start:end], name, code)) is not None:
                     reading = Reading(concept, name, "gloss", SCORE, self._groups[row])
                     one = (unlikely, count), not self._flags[row] & PREFERRED, reading
