@@ -41,9 +41,14 @@ _CONJUNCTIONS = {
 }  # fmt: skip
 _JOINED = re.compile(r"\b(?:and|or)\b|[,/]", re.IGNORECASE)
 
+_Z = re.compile(r"[zZ](?=[eiyäö])")
+
 Span = tuple[int, int]
-_Ways = tuple[Array, Array, bool]
-"""Sums of key hashes, how far down the lists of meanings each is, whether the first is sure."""
+_Ways = tuple[Array, Array, bool, tuple[str, ...]]
+"""Sums of key hashes, how far down the lists of meanings each is, whether the first is sure; the words."""
+COMPOUNDING = frozenset({"de"})
+_JOINTS = ("", "s", "n", "en", "er", "es", "e")
+_SHORTEST_PART, _MOST_PARTS = 3, 3
 
 
 @functools.cache
@@ -67,8 +72,11 @@ class Glosses:
         self._keys, self._flags = index.array("row_key"), index.items("row_flags")
         self._cognates, self._forms = index.array("cognate_key"), index.items("cognate_form")
         self._known: dict[str, dict[str, _Ways | None]] = {language: {} for language in LANGUAGES}
+        self._parts: dict[str, bool] = {}
 
-    def rows(self, text: str, language: str) -> Iterator[tuple[Span, list[tuple[int, int]]]]:
+    def rows(
+        self, text: str, language: str
+    ) -> Iterator[tuple[Span, Sequence[str], list[tuple[int, int]]]]:
         """Stretches of a text that have the key of English names.
 
         Args:
@@ -76,9 +84,10 @@ class Glosses:
             language: one of :data:`LANGUAGES`.
 
         Yields:
-            Offsets, and of every name its row and how unlikely the meanings are that give it, from 0.
+            Offsets, the words there, those of compounds apart, and of every name its row and how unlikely
+            the meanings are that give it, from 0.
         """
-        spans, keys, ranks = self._windows(text, language)
+        spans, said, keys, ranks = self._windows(text, language)
         if not spans or not len(self._keys):
             return
         wanted = np.concatenate(keys)
@@ -96,27 +105,31 @@ class Glosses:
                     found.setdefault(owner, []).append((place, rank))
                 place += 1
         for owner, rows in found.items():
-            yield spans[owner], rows
+            yield spans[owner], said[owner], rows
 
-    def _windows(self, text: str, language: str) -> tuple[list[Span], list[Array], list[Array]]:
+    def _windows(
+        self, text: str, language: str
+    ) -> tuple[list[Span], list[Sequence[str]], list[Array], list[Array]]:
         """Stretches of words that all mean something, and the keys of what they may mean."""
         parts = split(text)
         words, gaps = parts[1::2], parts[2::2]
         starts = np.cumsum([0, *map(len, parts)])[1::2].tolist()
         small = language_of(language).stop
         spans: list[Span] = []
+        said: list[Sequence[str]] = []
         keys: list[Array] = []
         ranks: list[Array] = []
         for first, word in enumerate(words):
             if (ways := self._ways(word, language)) is None or fold(word) in small:
                 continue
-            sums, rank, is_sure = ways
+            sums, rank, is_sure, parts_said = ways
             count = 1
             at = first
             while True:
                 if count > 1 or (is_sure and _stands_alone(words, gaps, at, small)):
                     chosen = slice(None) if count > 1 else rank == 0
                     spans.append((starts[first], starts[at] + len(words[at])))
+                    said.append(parts_said)
                     keys.append(sums[chosen])
                     ranks.append(rank[chosen])
                 following = _following(words, gaps, at, small)
@@ -125,11 +138,10 @@ class Glosses:
                 more = self._ways(words[following], language)
                 if more is None:
                     break
-                rank = (rank[:, None] + more[1][None, :]).ravel()
-                likely = (rank <= _MOST_UNLIKELY).nonzero()[0][:_MOST_WAYS]
-                sums, rank = (sums[:, None] + more[0][None, :]).ravel()[likely], rank[likely]
+                sums, rank = _together(sums, rank, more)
+                parts_said = (*parts_said, *words[at + 1 : following], *more[3])
                 at, count = following, count + 1
-        return spans, keys, ranks
+        return spans, said, keys, ranks
 
     def _ways(self, word: str, language: str) -> _Ways | None:
         """What a word may mean; remembered."""
@@ -140,7 +152,7 @@ class Glosses:
             known[word] = self._ways_of(word, language)
         return known[word]
 
-    def _ways_of(self, word: str, language: str) -> _Ways | None:
+    def _ways_of(self, word: str, language: str, *, is_part: bool = False) -> _Ways | None:
         english = language_of("en")
         folded = fold(word)
         if folded.isdigit():
@@ -152,18 +164,55 @@ class Glosses:
             is_said = bool(said) and said[0][-1] not in _MARKS
             is_like = bool(like) and not (said and said[0].endswith(_UNLIKE))
             is_sure = is_said or (is_like and any(map(is_telling, forms)))
-            own = [english.word(word).key_hash for one in said if (word := one.rstrip(_MARKS))]
+            own = [english.word(bare).key_hash for one in said if (bare := one.rstrip(_MARKS))]
             hashes = dict.fromkeys(like, int(is_said or not is_like))
             for rank, key in enumerate(own, int(not is_said and is_like)):
                 hashes[key] = min(rank, hashes.get(key, rank))
         hashes.pop(0, None)
+        if language in COMPOUNDING and not is_sure and not is_part and (compound := self._compound(folded, language)):
+            return compound
         if not hashes:
             return None
         return (
             np.array([*hashes], dtype=np.uint64),
             np.array([*hashes.values()], dtype=np.int64),
             is_sure,
+            (word,),
         )
+
+    def _compound(self, folded: str, language: str) -> _Ways | None:
+        """What a word of several known ones means: the fewest, the shortest of them as long as possible."""
+        splits = [*self._splits(folded, language, _MOST_PARTS)]
+        if not splits:
+            return None
+        best = min(splits, key=lambda parts: (len(parts), -min(map(len, parts)), parts))
+        ways = [ways for part in best if (ways := self._ways_of(part, language, is_part=True))]
+        sums, rank, is_sure, said = ways[0]
+        for more in ways[1:]:
+            sums, rank = _together(sums, rank, more)
+            is_sure, said = is_sure and more[2], (*said, *more[3])
+        return sums, rank, is_sure, said
+
+    def _splits(self, folded: str, language: str, most: int) -> Iterator[tuple[str, ...]]:
+        """Known words that one can be made of, without what joins them: "lungen|embolie"."""
+        for length in range(_SHORTEST_PART, len(folded) - _SHORTEST_PART + 1):
+            if not self._is_part(folded[:length], language):
+                continue
+            for joint in _JOINTS:
+                rest = folded[length + len(joint) :]
+                if len(rest) < _SHORTEST_PART or not folded.startswith(joint, length):
+                    continue
+                if self._is_part(rest, language):
+                    yield folded[:length], rest
+                if most > 2:
+                    for more in self._splits(rest, language, most - 1):
+                        yield folded[:length], *more
+
+    def _is_part(self, part: str, language: str) -> bool:
+        if part not in self._parts:
+            ways = self._ways_of(part, language, is_part=True)
+            self._parts[part] = ways is not None and ways[2]
+        return self._parts[part]
 
     def _like(self, form: str) -> list[int]:
         """Key hashes of the English words that have the form of a cognate."""
@@ -176,13 +225,13 @@ class Glosses:
         return found
 
 
-def unsaid(text: str, name: str, language: str) -> int | None:
-    """How many words of an English name no word of a text is: each a relative ("renal" for "kidney").
+def unsaid(words: Sequence[str], name: str, language: str) -> int | None:
+    """How many words of an English name none of some words is: each a relative ("renal" for "kidney").
 
     None where the words do not say the name: one alone that is a relative ("pélvico" is no "pelvis"), or
     several with a conjunction that the name lacks ("ciencias naturales e historia" is no "natural history").
     """
-    words, english = split(text)[1::2], language_of("en")
+    english = language_of("en")
     said: set[str] = set()
     written: set[str] = set()
     for word in words:
@@ -208,11 +257,18 @@ def unsaid(text: str, name: str, language: str) -> int | None:
 
 def _written(word: str, language: str) -> list[str]:
     """A word as it may be a cognate; German has z for both z and c."""
-    return [word, word.lower().replace("z", "c")] if language == "de" and "z" in word.lower() else [word]
+    return [word, _Z.sub("c", word)] if language == "de" else [word]
 
 
 def _forms(word: str, language: str) -> list[str]:
     return [form for form in map(cognate, _written(word, language)) if form]
+
+
+def _together(sums: Array, rank: Array, more: _Ways) -> tuple[Array, Array]:
+    """The likely ones of all sums of two words' meanings."""
+    ranks = (rank[:, None] + more[1][None, :]).ravel()
+    likely = (ranks <= _MOST_UNLIKELY).nonzero()[0][:_MOST_WAYS]
+    return (sums[:, None] + more[0][None, :]).ravel()[likely], ranks[likely]
 
 
 def _stands_alone(words: Sequence[str], gaps: Sequence[str], at: int, small: frozenset[str]) -> bool:

@@ -167,14 +167,14 @@ class NativeMatcher:
 
     def _glossed(self, text: str, code: str, base: int) -> Iterator[tuple[Span, tuple[Reading, ...]]]:
         """Readings of what has the words of English names in another language."""
-        for (start, end), rows in self._glosses.rows(text, code):
+        for (start, end), words, rows in self._glosses.rows(text, code):
             found: dict[str, tuple[tuple[int, int], bool, Reading]] = {}
             for row, unlikely in rows:
                 concept, name = self._name(row)
                 is_place = self._groups[row] == self._places
                 if is_place and text[start:end].islower():
                     continue
-                if (count := unsaid(text[start:end], name, code)) is not None:
+                if (count := unsaid(words, name, code)) is not None:
                     reading = Reading(concept, name, "gloss", SCORE, self._groups[row])
                     one = (unlikely, count), not self._flags[row] & PREFERRED, reading
                     found[concept] = min(one, found.get(concept, one))
