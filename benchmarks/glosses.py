@@ -24,6 +24,7 @@ from lxml import etree
 from annotation.agreement.precision import wilson
 from benchmarks.measure import SHARED, read_result, save
 from curation.concepts.cognates import LANGUAGES, cognate
+from curation.concepts.glosses import COMPOUNDING, splits_of
 from curation.concepts.index import build_index, read_names
 from curation.concepts.native import open_index
 from curation.concepts.normalise import fold, language_of
@@ -79,15 +80,34 @@ def _content(name: str, language: str) -> tuple[str, ...]:
 def pairs_of(names: Names, language: str) -> Iterator[Pair]:
     """Words of each translation that is learned from, with the key forms of each English name."""
     english = language_of("en")
-    for concept, those in names[language].items():
-        if not is_learned_from(concept):
-            continue
+    learned_from = {concept: those for concept, those in names[language].items() if is_learned_from(concept)}
+    parts: Mapping[str, tuple[str, str]] = {}
+    if language in COMPOUNDING:
+        parts = compounds({word for those in learned_from.values() for name in those for word in _content(name, language)})
+    for concept, those in learned_from.items():
         for name in those:
             words = _content(name, language)
             for other in names["en"].get(concept, ())[:_MOST_NAMES]:
                 keys = tuple(key for key in map(english.key_form, split(other)[1::2]) if key)
-                if words and keys and len(words) <= _LONGEST and abs(len(words) - len(keys)) <= 1:
-                    yield words, keys
+                for said in dict.fromkeys((words, tuple(part for word in words for part in parts.get(word, (word,))))):
+                    if said and keys and len(said) <= _LONGEST and abs(len(said) - len(keys)) <= 1:
+                        yield said, keys
+
+
+def compounds(words: Collection[str]) -> dict[str, tuple[str, str]]:
+    """The two parts of words that have any: the last is a word, both are parts of the most others.
+
+    The geometric mean of how often parts occur decides, after Koehn and Knight (2003), "Empirical methods for
+    compound splitting".
+    """
+    splits = {word: [split for split in splits_of(word) if split[1] in words] for word in words}
+    firsts = Counter(first for some in splits.values() for first in {first for first, _ in some})
+    lasts = Counter(last for some in splits.values() for last in {last for _, last in some})
+    return {
+        word: max(some, key=lambda split: (firsts[split[0]] * lasts[split[1]], len(split[0]), split))
+        for word, some in splits.items()
+        if some and max(firsts[first] for first, _ in some) > 1
+    }
 
 
 def aligned(pairs: Sequence[Pair]) -> dict[str, dict[str, float]]:

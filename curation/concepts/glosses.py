@@ -195,18 +195,13 @@ class Glosses:
 
     def _splits(self, folded: str, language: str, most: int) -> Iterator[tuple[str, ...]]:
         """Known words that one can be made of, without what joins them: "lungen|embolie"."""
-        for length in range(_SHORTEST_PART, len(folded) - _SHORTEST_PART + 1):
-            if not self._is_part(folded[:length], language):
-                continue
-            for joint in _JOINTS:
-                rest = folded[length + len(joint) :]
-                if len(rest) < _SHORTEST_PART or not folded.startswith(joint, length):
-                    continue
+        for first, rest in splits_of(folded):
+            if self._is_part(first, language):
                 if self._is_part(rest, language):
-                    yield folded[:length], rest
+                    yield first, rest
                 if most > 2:
                     for more in self._splits(rest, language, most - 1):
-                        yield folded[:length], *more
+                        yield first, *more
 
     def _is_part(self, part: str, language: str) -> bool:
         if part not in self._parts:
@@ -223,6 +218,15 @@ class Glosses:
             found.append(self._forms[place])
             place += 1
         return found
+
+
+def splits_of(word: str) -> Iterator[tuple[str, str]]:
+    """Every two parts of a word, without what may join them."""
+    for length in range(_SHORTEST_PART, len(word) - _SHORTEST_PART + 1):
+        for joint in _JOINTS:
+            rest = word[length + len(joint) :]
+            if len(rest) >= _SHORTEST_PART and word.startswith(joint, length):
+                yield word[:length], rest
 
 
 def unsaid(words: Sequence[str], name: str, language: str) -> int | None:
