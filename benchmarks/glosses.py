@@ -1,9 +1,11 @@
 """Names that the vocabulary has in English only, found in texts of other languages word by word.
 
-HPO's translations are halved by a hash of the concept: from four fifths the meanings of words are learned
-(IBM Model 1 over the words of a translation and those of each English name of its concept), the last fifth is
-looked for in an index of English names alone. Right: the whole name is read as its concept, or as one that
-shares an English name with it.
+HPO's translations are parted by a hash of the concept: from four fifths the meanings of words are learned
+(IBM Model 1 over the words of a translation and those of each English name of its concept; German compounds
+whole and parted), the last fifth is looked for in an index of English names alone. Right: the whole name is
+read as its concept, or as one that shares an English name with it. What words mean in general texts is heard
+in the sentences of TICO-19 (Spanish, French, Portuguese): a meaning or cognate that the English sentences
+seldom say is doubted, and what they say instead is learned.
 
     python -m benchmarks.glosses WORKSPACE [--fit]     with HPO, MONDO, MeSH and HPO's translations
 """
@@ -42,18 +44,21 @@ FEWEST = 3
 LEAST, LEAST_FIRST, SURE = 0.3, 0.4, 0.5
 """Shares from which a meaning is kept, a word has any, and the likeliest one is sure."""
 FEWEST_HEARD, MANY_HEARD = 4, 30
-HEARD = 0.25
-"""Share of the sentences a word stands in whose English ones say what it means, below which it mostly means
-something else."""
+"""Sentences that a word stands in, from which they tell what it means, and from which they deny a meaning."""
+HEARD, NEVER = 0.25, 0.05
+"""Shares of their English ones that say a meaning, below which it is doubted, and denied."""
 ROUNDS = 6
-_LONGEST, _MOST_NAMES = 8, 3
+_LONGEST, _MOST_NAMES, _SHORTEST_BEGUN = 8, 3, 3
 _HEAD = """\
-# Written by `python -m benchmarks.glosses --fit` from HPO's translations; not to be edited.
-# A word, and the English ones it means, the likeliest first. ? behind the first: it is unsure.
+# Written by `python -m benchmarks.glosses --fit` from HPO's translations and TICO-19; not to be edited.
+# A word, and the English ones it means, the likeliest first. ? behind the first: it is unsure; ! or ! alone:
+# it is, and so is every cognate.
 """
 Names = Mapping[str, Mapping[str, Sequence[str]]]
 """Language -> concept -> names, the label first."""
 Pair = tuple[tuple[str, ...], tuple[str, ...]]
+Spelt = Mapping[str, Counter[str]]
+"""Key form -> how often it is written how."""
 
 
 def is_learned_from(concept: str) -> bool:
@@ -80,18 +85,21 @@ def _content(name: str, language: str) -> tuple[str, ...]:
 def pairs_of(names: Names, language: str) -> Iterator[Pair]:
     """Words of each translation that is learned from, with the key forms of each English name."""
     english = language_of("en")
-    learned_from = {concept: those for concept, those in names[language].items() if is_learned_from(concept)}
-    parts: Mapping[str, tuple[str, str]] = {}
-    if language in COMPOUNDING:
-        parts = compounds({word for those in learned_from.values() for name in those for word in _content(name, language)})
-    for concept, those in learned_from.items():
-        for name in those:
-            words = _content(name, language)
-            for other in names["en"].get(concept, ())[:_MOST_NAMES]:
-                keys = tuple(key for key in map(english.key_form, split(other)[1::2]) if key)
-                for said in dict.fromkeys((words, tuple(part for word in words for part in parts.get(word, (word,))))):
-                    if said and keys and len(said) <= _LONGEST and abs(len(said) - len(keys)) <= 1:
-                        yield said, keys
+    taught = [
+        (concept, _content(name, language))
+        for concept, those in names[language].items()
+        if is_learned_from(concept)
+        for name in those
+    ]
+    known = {word for _, words in taught for word in words}
+    parts = compounds(known) if language in COMPOUNDING else {}
+    for concept, words in taught:
+        parted = tuple(part for word in words for part in parts.get(word, (word,)))
+        for other in names["en"].get(concept, ())[:_MOST_NAMES]:
+            keys = tuple(key for key in map(english.key_form, split(other)[1::2]) if key)
+            for said in dict.fromkeys((words, parted)):
+                if said and keys and len(said) <= _LONGEST and abs(len(said) - len(keys)) <= 1:
+                    yield said, keys
 
 
 def compounds(words: Collection[str]) -> dict[str, tuple[str, str]]:
@@ -129,128 +137,149 @@ def aligned(pairs: Sequence[Pair]) -> dict[str, dict[str, float]]:
     return means
 
 
-def learned(names: Names, path: Path) -> str:
+def learned(names: Names, path: Path, sentences: Mapping[str, Sequence[Pair]]) -> str:
     """The text of glosses.toml.
 
     Args:
         names: of HPO.
         path: Parquet of all names, whose English words are those a cognate may be.
+        sentences: of each language, with their English ones.
     """
     english = language_of("en")
     written: dict[str, Counter[str]] = defaultdict(Counter)
     alike: dict[str, set[str]] = defaultdict(set)
-    sentences = sentences_of(SHARED / "vocab" / "tico-19")
-    for item in read_names(path):
-        if item.language == "en" and not item.is_suppressed:
+    for item in _english(path):
+        if not item.is_suppressed:
             for word in split(item.name)[1::2]:
                 if word.isalpha() and word.isascii():
                     written[english.key_form(word)][word.lower()] += 1
     for key, forms in written.items():
         for form in forms:
             alike[cognate(form)].add(key)
+    alike.pop("", None)
     lines = [_HEAD]
     for language in sorted(LANGUAGES):
         pairs = list(pairs_of(names, language))
         count = Counter(word for words, _ in pairs for word in set(words))
-        beside = _beside(sentences[language])
-        spelt = _spelt(names, language)
-        everyday = aligned([(words, tuple(map(english.key_form, forms))) for words, forms in sentences[language]])
+        texts = sentences.get(language, ())
+        beside, spelt = _beside(texts), _beside_names(names, language)
+        everyday = aligned([(words, tuple(map(english.key_form, forms))) for words, forms in texts])
         means = aligned(pairs)
         lines.append(f"{language} = '''")
-        for word in sorted(means.keys() | everyday.keys()):
-            likes = alike.get(cognate(word), set()) if cognate(word) else set()
-            heard = beside.get(word, ())
-            kept = sorted(
-                (-share, key)
-                for key, share in means.get(word, {}).items()
-                if share >= LEAST and key in written and count[word] >= FEWEST
-            )
-            if not word.isalpha():
-                continue
-            if kept and -kept[0][0] < LEAST_FIRST:
-                kept = []
-            is_heard = len(heard) >= FEWEST_HEARD
-            if is_heard:
-                kept = [one for one in kept if _heard(heard, {one[1]}) >= HEARD] or kept
-            said_share = _heard(heard, {key for _, key in kept} or likes) if is_heard else 1.0
-            is_other, is_never = said_share < HEARD, said_share < 0.05 and len(heard) >= MANY_HEARD
-            told = sorted(
-                (-share, key)
-                for key, share in everyday.get(word, {}).items()
-                if share >= LEAST and key in written and _heard(heard, {key}) >= SURE
-            ) if is_other and (likes or kept) else []
-            if told:
-                if is_never:
-                    kept = []
-                own = Counter(form for sentence in heard for form in sentence if english.key_form(form) == told[0][1])
-                said = [max(own, key=lambda form: (own[form], form)), *(_likeliest(key, spelt[word], written) for _, key in kept)]
-                said[0] += "" if -told[0][0] >= SURE else "!"
-            elif kept and not is_never:
-                if -kept[0][0] >= SURE and kept[0][1] in likes:
-                    continue  # known without being said
-                said = [_likeliest(key, spelt[word], written) for _, key in kept]
-                said[0] += "" if -kept[0][0] >= SURE and not is_other else "?"
-            elif is_other and likes:
-                said = ["!"]
-            else:
-                continue
-            lines.append(" ".join([word, *said]))
+        for word in sorted(filter(str.isalpha, means.keys() | everyday.keys())):
+            named = _shares(means.get(word, {}), written) if count[word] >= FEWEST else []
+            told = _shares(everyday.get(word, {}), written)
+            if named and named[0][0] < LEAST_FIRST:
+                named = []
+            said = _said(named, told, alike.get(cognate(word), set()), beside[word], (spelt[word], written))
+            if said:
+                lines.append(" ".join([word, *said]))
         lines.append("'''")
     return "\n".join(lines) + "\n"
 
 
-def sentences_of(folder: Path) -> dict[str, list[Pair]]:
-    """Words of each sentence of TICO-19, with the key forms of its English one, by language."""
+def _shares(means: Mapping[str, float], written: Collection[str]) -> list[tuple[float, str]]:
+    """Meanings that names have and that are likely enough, the likeliest first."""
+    kept = [(share, key) for key, share in means.items() if share >= LEAST and key in written]
+    return sorted(kept, key=lambda one: (-one[0], one[1]))
+
+
+def _said(
+    named: list[tuple[float, str]],
+    told: list[tuple[float, str]],
+    likes: Collection[str],
+    heard: Sequence[tuple[str, ...]],
+    spelt: tuple[Spelt, Spelt],
+) -> list[str]:
+    """What glosses.toml says of a word; nothing where its cognates say enough.
+
+    Args:
+        named: what it means in names, with shares.
+        told: what it means in sentences.
+        likes: key forms of its cognates.
+        heard: the English sentences of those it stands in.
+        spelt: how key forms are written in names beside the word, and in all.
+    """
+    share = 1.0
+    if len(heard) >= FEWEST_HEARD:
+        named = [one for one in named if _heard(heard, {one[1]}) >= HEARD] or named
+        share = _heard(heard, {key for _, key in named} or likes)
+    if share < NEVER and len(heard) >= MANY_HEARD:
+        named = []
+    means = [_spelling(key, *spelt) for _, key in named]
+    if share < HEARD and (named or likes):
+        told = [one for one in told if _heard(heard, {one[1]}) >= SURE]
+        if told:
+            means.insert(0, _spelling(told[0][1], _spelt(heard), {}))
+            return [means[0] + ("" if told[0][0] >= SURE else "!"), *means[1:]]
+        return [means[0] + "?", *means[1:]] if means else ["!"] if likes else []
+    if not named or (named[0][0] >= SURE and named[0][1] in likes):
+        return []
+    return [means[0] + ("" if named[0][0] >= SURE else "?"), *means[1:]]
+
+
+def _heard(sentences: Sequence[tuple[str, ...]], keys: Collection[str]) -> float:
+    """The share of English sentences that say one of some key forms, or what is made of one ("headache")."""
+    english, begun = language_of("en"), tuple(key for key in keys if len(key) > _SHORTEST_BEGUN)
+    found = sum(
+        any(key in keys or key.startswith(begun) for key in map(english.key_form, forms))
+        for forms in sentences
+    )
+    return found / len(sentences)
+
+
+def _spelling(key: str, own: Spelt, every: Spelt) -> str:
+    """How a key form is written most, by what stands beside a word or else in all names."""
+    some, others = own.get(key, Counter()), every.get(key, Counter())
+    return min(some or others, key=lambda form: (-some[form], -others[form], form))
+
+
+def _spelt(sentences: Iterable[Iterable[str]]) -> Spelt:
     english = language_of("en")
-    found: dict[str, list[Pair]] = {language: [] for language in LANGUAGES}
+    found: dict[str, Counter[str]] = defaultdict(Counter)
+    for forms in sentences:
+        for form in forms:
+            if form.isalpha() and form.isascii():
+                found[english.key_form(form)][form] += 1
+    return found
+
+
+def _beside_names(names: Names, language: str) -> Mapping[str, Spelt]:
+    """How each key form is written in English names beside a word that is learned from."""
+    beside: dict[str, list[list[str]]] = defaultdict(list)
+    for concept, those in names[language].items():
+        if is_learned_from(concept):
+            english = [
+                [form.lower() for form in split(other)[1::2]]
+                for other in names["en"].get(concept, ())[:_MOST_NAMES]
+            ]
+            for word in {word for name in those for word in _content(name, language)}:
+                beside[word] += english
+    return defaultdict(dict, {word: _spelt(some) for word, some in beside.items()})
+
+
+def _beside(pairs: Iterable[Pair]) -> Mapping[str, list[tuple[str, ...]]]:
+    """The English sentences of those that a word stands in."""
+    found: dict[str, list[tuple[str, ...]]] = defaultdict(list)
+    for words, forms in pairs:
+        for word in set(words):
+            found[word].append(forms)
+    return found
+
+
+def sentences_of(folder: Path) -> dict[str, list[Pair]]:
+    """Words of each sentence of TICO-19, and of its English one, by language."""
+    english = language_of("en")
+    found: dict[str, list[Pair]] = defaultdict(list)
     for path in sorted(folder.glob("all.en-*.tmx")):
-        language = path.name.partition("-")[2][:2]
+        language = path.name.split("-")[1][:2]
         if language not in LANGUAGES:
             continue
         for unit in etree.parse(str(path)).getroot().iter("tu"):
-            first, second = ("".join(item.itertext()) for item in unit.iter("tuv"))
+            first, second = ("".join(map(str, item.itertext())) for item in unit.iter("tuv"))
             forms = tuple(form.lower() for form in split(first)[1::2] if english.key_form(form))
-            words = _content(second, language)
-            if forms and words:
+            if forms and (words := _content(second, language)):
                 found[language].append((words, forms))
-    return found
-
-
-def _beside(pairs: Sequence[Pair]) -> dict[str, list[tuple[str, ...]]]:
-    """The English sentences of those that a word stands in."""
-    found: dict[str, list[tuple[str, ...]]] = defaultdict(list)
-    for words, keys in pairs:
-        for word in set(words):
-            found[word].append(keys)
-    return found
-
-
-def _heard(sentences: Sequence[tuple[str, ...]], meanings: Collection[str]) -> float:
-    """The share of English sentences that say one of some key forms, or what is made of one ("headache")."""
-    english, begun = language_of("en"), tuple(key for key in meanings if len(key) > 3)
-    count = 0
-    for forms in sentences:
-        keys = map(english.key_form, forms)
-        count += any(key in meanings or key.startswith(begun) for key in keys)
-    return count / len(sentences)
-
-
-def _likeliest(key: str, own: Mapping[str, Counter[str]], every: Mapping[str, Counter[str]]) -> str:
-    """How a key form is written, by what stands beside a word and in all names."""
-    return min(own[key] or every[key], key=lambda form: (-own[key][form], -every[key][form], form))
-
-
-def _spelt(names: Names, language: str) -> dict[str, dict[str, Counter[str]]]:
-    """How each key form is written in English names beside a word."""
-    english = language_of("en")
-    found: dict[str, dict[str, Counter[str]]] = defaultdict(lambda: defaultdict(Counter))
-    for concept, those in names[language].items():
-        if is_learned_from(concept):
-            forms = [part for other in names["en"].get(concept, ())[:_MOST_NAMES] for part in split(other)[1::2]]
-            for word in {word for name in those for word in _content(name, language)}:
-                for form in forms:
-                    if form.isalpha() and form.isascii():
-                        found[word][english.key_form(form)][form.lower()] += 1
     return found
 
 
@@ -316,7 +345,8 @@ def main() -> None:
     path = held.table("names")
     names = names_of(path)
     if "--fit" in sys.argv:
-        DATA.write_text(learned(names, path), encoding="utf-8", newline="\n")
+        text = learned(names, path, sentences_of(SHARED / "vocab" / "tico-19"))
+        DATA.write_text(text, encoding="utf-8", newline="\n")
     types = from_table(ConceptType, pq.read_table(held.table("types")))
     found = measured(names, path, types)
     save("glosses", {"languages": found})

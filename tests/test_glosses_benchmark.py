@@ -50,8 +50,8 @@ def test_words_are_aligned_over_many_names(names: Path) -> None:
 
 def test_what_is_learned_is_written_for_every_language_and_repeats(names: Path) -> None:
     known = benchmark.names_of(names)
-    text = benchmark.learned(known, names)
-    assert text == benchmark.learned(known, names)
+    text = benchmark.learned(known, names, {})
+    assert text == benchmark.learned(known, names, {})
     assert all(f"{language} = '''" in text for language in LANGUAGES)
     assert "\nnariz nose\n" in text and "\nausente absent\n" in text
 

@@ -178,7 +178,9 @@ def is_cognate(word: str, english: str, language: str) -> bool:
         wanted = its[len(stem) :]
         if its.endswith("ics") and wanted != "ics":
             continue  # "genéticos" are no genetics
-        if wanted in _ENGLISH_OF.get(ending, ()) or wanted in _MORE.get(language, {}).get(ending, "-").split(" "):
+        if wanted in _ENGLISH_OF.get(ending, ()) or wanted in _MORE.get(language, {}).get(ending, "-").split(
+            " "
+        ):
             return True
     return False
 

@@ -3,7 +3,8 @@
 Words mean what known translations say (data/glosses.toml), or are cognates of a word that names have; words
 that together are those of an English name, in any order, name its concept: "encefalitis límbica" is "limbic
 encephalitis". Compositional translation, after Morin and Daille (2009), "Compositionality and lexical
-alignment of multi-word terms"; words are aligned by IBM Model 1 (Brown et al. 1993).
+alignment of multi-word terms"; words are aligned by IBM Model 1 (Brown et al. 1993). A German compound is the
+fewest known words it can be made of (after Koehn and Knight 2003).
 """
 
 from __future__ import annotations
@@ -40,15 +41,16 @@ _CONJUNCTIONS = {
     "pt": {"e", "ou"},
 }  # fmt: skip
 _JOINED = re.compile(r"\b(?:and|or)\b|[,/]", re.IGNORECASE)
-
 _Z = re.compile(r"[zZ](?=[eiyäö])")
 
 Span = tuple[int, int]
 _Ways = tuple[Array, Array, bool, tuple[str, ...]]
 """Sums of key hashes, how far down the lists of meanings each is, whether the first is sure; the words."""
-COMPOUNDING = frozenset({"de"})
+
+COMPOUNDING = CAPITALISING = frozenset({"de"})
+"""Languages that write compounds as one word, and those that write nouns with a capital."""
 _JOINTS = ("", "s", "n", "en", "er", "es", "e")
-_SHORTEST_PART, _MOST_PARTS = 3, 3
+_SHORTEST_PART, _MOST_PARTS, _LONGEST_COMPOUND = 3, 3, 50
 
 
 @functools.cache
@@ -61,7 +63,10 @@ def _tables() -> Mapping[str, Mapping[str, tuple[str, ...]]]:
 
 
 def meanings(language: str) -> Mapping[str, tuple[str, ...]]:
-    """Folded words of a language and English ones they mean, the likeliest first, with `?` where unsure."""
+    """Folded words of a language and English ones they mean, the likeliest first.
+
+    `?` behind the first: it is unsure; `!`: so is every cognate.
+    """
     return _tables().get(language, {})
 
 
@@ -74,9 +79,7 @@ class Glosses:
         self._known: dict[str, dict[str, _Ways | None]] = {language: {} for language in LANGUAGES}
         self._parts: dict[str, bool] = {}
 
-    def rows(
-        self, text: str, language: str
-    ) -> Iterator[tuple[Span, Sequence[str], list[tuple[int, int]]]]:
+    def rows(self, text: str, language: str) -> Iterator[tuple[Span, Sequence[str], list[tuple[int, int]]]]:
         """Stretches of a text that have the key of English names.
 
         Args:
@@ -126,7 +129,7 @@ class Glosses:
             count = 1
             at = first
             while True:
-                if count > 1 or (is_sure and _stands_alone(words, gaps, at, small)):
+                if count > 1 or (is_sure and _stands_alone(words, gaps, at, language)):
                     chosen = slice(None) if count > 1 else rank == 0
                     spans.append((starts[first], starts[at] + len(words[at])))
                     said.append(parts_said)
@@ -169,8 +172,10 @@ class Glosses:
             for rank, key in enumerate(own, int(not is_said and is_like)):
                 hashes[key] = min(rank, hashes.get(key, rank))
         hashes.pop(0, None)
-        if language in COMPOUNDING and not is_sure and not is_part and (compound := self._compound(folded, language)):
-            return compound
+        if language in COMPOUNDING and not (is_sure or is_part):
+            compound = self._compound(folded, language)
+            if compound is not None:
+                return compound
         if not hashes:
             return None
         return (
@@ -182,6 +187,8 @@ class Glosses:
 
     def _compound(self, folded: str, language: str) -> _Ways | None:
         """What a word of several known ones means: the fewest, the shortest of them as long as possible."""
+        if not folded.isalpha() or len(folded) > _LONGEST_COMPOUND:
+            return None
         splits = [*self._splits(folded, language, _MOST_PARTS)]
         if not splits:
             return None
@@ -204,7 +211,10 @@ class Glosses:
                         yield first, *more
 
     def _is_part(self, part: str, language: str) -> bool:
+        """Whether a word surely means something; remembered."""
         if part not in self._parts:
+            if len(self._parts) > _REMEMBERED:
+                self._parts.clear()
             ways = self._ways_of(part, language, is_part=True)
             self._parts[part] = ways is not None and ways[2]
         return self._parts[part]
@@ -260,7 +270,7 @@ def unsaid(words: Sequence[str], name: str, language: str) -> int | None:
 
 
 def _written(word: str, language: str) -> list[str]:
-    """A word as it may be a cognate; German has z for both z and c."""
+    """A word as it may be a cognate; German has z for both z and, before some vowels, c."""
     return [word, _Z.sub("c", word)] if language == "de" else [word]
 
 
@@ -275,13 +285,15 @@ def _together(sums: Array, rank: Array, more: _Ways) -> tuple[Array, Array]:
     return (sums[:, None] + more[0][None, :]).ravel()[likely], ranks[likely]
 
 
-def _stands_alone(words: Sequence[str], gaps: Sequence[str], at: int, small: frozenset[str]) -> bool:
+def _stands_alone(words: Sequence[str], gaps: Sequence[str], at: int, language: str) -> bool:
     """Whether a word is no adjective of the one before, as in "resonancia magnética", and no "orbito-"."""
-    if words[at][-1] == "o" and at < len(gaps) and gap_class(gaps[at]) == HYPHEN:
+    word = words[at]
+    if language in CAPITALISING:
+        return not word[0].islower()
+    if word[-1] == "o" and gap_class(gaps[at]) == HYPHEN:
         return False
-    if not at or gap_class(gaps[at - 1]) not in (SPACE, HYPHEN) or fold(words[at - 1]) in small:
-        return True
-    return not is_adjective(words[at])
+    is_first = not at or gap_class(gaps[at - 1]) not in (SPACE, HYPHEN)
+    return is_first or fold(words[at - 1]) in language_of(language).stop or not is_adjective(word)
 
 
 def _following(words: Sequence[str], gaps: Sequence[str], at: int, small: frozenset[str]) -> int | None:

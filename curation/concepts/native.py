@@ -68,6 +68,7 @@ SHORTEST_ABROAD = 6
 """Characters of the shortest English name looked for in a language that has no names: not 'das'."""
 
 _PLACES = "GEOG"
+"""Group of concepts whose names no language writes in small letters alone."""
 
 Span = tuple[int, int]
 Spans = dict[Span, tuple[tuple[Reading, ...], float]]
@@ -106,8 +107,9 @@ class NativeMatcher:
         self._glosses = Glosses(index)
         self._flags, self._groups = index.items("row_flags"), index.items("row_group")
         self._ends, self._text = index.items("row_end"), index.items("row_text")
-        self._places = {group: number for number, group in enumerate(self.about.get("groups", []))}.get(_PLACES)
-        self._groups_told = groups_of(self.about.get("groups", []))
+        groups = self.about.get("groups", [])
+        self._places = groups.index(_PLACES) if _PLACES in groups else -1
+        self._groups_told = groups_of(groups)
         self._gaps = _Gaps()
         self._lock = threading.Lock()
         self._lexicons: dict[str, Lexicon] = {}
@@ -171,8 +173,7 @@ class NativeMatcher:
             found: dict[str, tuple[tuple[int, int], bool, Reading]] = {}
             for row, unlikely in rows:
                 concept, name = self._name(row)
-                is_place = self._groups[row] == self._places
-                if is_place and text[start:end].islower():
+                if self._groups[row] == self._places and text[start:end].islower():
                     continue
                 if (count := unsaid(words, name, code)) is not None:
                     reading = Reading(concept, name, "gloss", SCORE, self._groups[row])
