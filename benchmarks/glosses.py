@@ -278,7 +278,8 @@ def sentences_of(folder: Path) -> dict[str, list[Pair]]:
         for unit in etree.parse(str(path)).getroot().iter("tu"):
             first, second = ("".join(map(str, item.itertext())) for item in unit.iter("tuv"))
             forms = tuple(form.lower() for form in split(first)[1::2] if english.key_form(form))
-            if forms and (words := _content(second, language)):
+            words = tuple(word for word in _content(second, language) if len(word) > 1)
+            if forms and words:
                 found[language].append((words, forms))
     return found
 

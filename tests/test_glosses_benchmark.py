@@ -56,6 +56,43 @@ def test_what_is_learned_is_written_for_every_language_and_repeats(names: Path) 
     assert "\nnariz nose\n" in text and "\nausente absent\n" in text
 
 
+def test_compounds_are_parted_where_their_parts_stand_in_most_words() -> None:
+    words = {"lungenembolie", "lungenkrebs", "embolie", "krebs", "hautkrebs", "hautarzt", "arzt"}
+    assert benchmark.compounds(words) == {
+        "lungenembolie": ("lungen", "embolie"),
+        "lungenkrebs": ("lungen", "krebs"),
+        "hautkrebs": ("haut", "krebs"),
+        "hautarzt": ("haut", "arzt"),
+    }
+
+
+def test_sentences_doubt_a_meaning_that_they_seldom_say(names: Path) -> None:
+    known = benchmark.names_of(names)
+    sentences = [(("mano", "ayuda"), ("help",)), (("mano",), ("help",)), (("ayuda",), ("support",))] * 3
+    sentences += [(("nariz",), ("nose",))] * 9
+    text = benchmark.learned(known, names, {"es": sentences})
+    assert "\nnariz nose\n" in text and "\nmano hand?\n" in text
+
+
+def test_sentences_teach_what_cognates_do_not_mean(names: Path) -> None:
+    known = benchmark.names_of(names)
+    sentences = [(("eare",), ("short",))] * 5 + [(("broade",), ("nothing",))] * 5
+    text = benchmark.learned(known, names, {"es": sentences})
+    assert "\neare short\n" in text or "\neare" not in text
+    assert "\nbroade !\n" in text
+
+
+def test_sentences_of_two_languages_are_read(tmp_path: Path) -> None:
+    (tmp_path / "all.en-es-419.tmx").write_text(
+        "<tmx><body><tu><tuv><seg>The nose is short</seg></tuv><tuv><seg>La nariz es corta</seg></tuv></tu>"
+        "</body></tmx>",
+        encoding="utf-8",
+    )
+    (tmp_path / "all.en-ru.tmx").write_text("<tmx/>", encoding="utf-8")
+    (words, forms), *others = benchmark.sentences_of(tmp_path)["es"]
+    assert not others and {"nariz", "corta"} <= {*words} and {"nose", "short"} <= {*forms}
+
+
 def test_the_last_fifth_teaches_nothing(names: Path) -> None:
     known = benchmark.names_of(names)
     taught = {words for words, _ in benchmark.pairs_of(known, "es")}

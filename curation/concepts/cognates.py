@@ -113,8 +113,9 @@ _LETTERS = tuple(
         (r"ss$", "so"), (r"(?<=[rt])h", ""), (r"^es(?=[cfklmnpqtv])", "s"), (r"m(?=f)", "n"),
     )
 )  # fmt: skip
-_LOST_IN = {"it": (re.compile(r"(?<=[a-z])[cp]t"), "t"), "pt": (re.compile(r"(?<=[a-z])[cp]t"), "t")}
-"""Letters that a language lost in its words: "attivo", "fator"."""
+_LOST = re.compile(r"(?<=[a-z])[cp]t")
+_LOSING = frozenset({"it", "pt"})
+"""Languages that have lost c and p before t: "attivo", "fator"."""
 _INNER_H = re.compile(r"(?<!^)h"), re.compile(r"(?<!^)(?<![ln])h")
 """One that no language keeps, and in Portuguese, where some are half of another letter: "olhando"."""
 _DOUBLED = re.compile(r"([^o])\1+")
@@ -143,12 +144,26 @@ _MADE_OF = (
     (" s e es", " e es s o os a as en n i"),
 )
 """English endings, and those that the other languages have for them."""
-_MORE = {"de": {"": "a as e us um i", "e": "us"}, "fr": {"": "us", "e": "us um i", "es": "us um i"}}
-_ENGLISH_OF: dict[str, frozenset[str]] = {}
-for _english, _others in _MADE_OF:
-    for _ending in _others.split(" "):
-        _ENGLISH_OF[_ending] = _ENGLISH_OF.get(_ending, frozenset()) | frozenset(_english.split(" "))
-_LONGEST_OTHER = max(map(len, _ENGLISH_OF))
+_ALSO = {
+    "de": (("a as e us um i", ""), ("us", "e")),
+    "fr": (("us", ""), ("us um i", "e es"), (" e", "us")),
+}
+
+
+def _english_of(language: str) -> dict[str, frozenset[str]]:
+    found: dict[str, frozenset[str]] = {}
+    for english, others in (*_MADE_OF, *_ALSO.get(language, ())):
+        for ending in others.split(" "):
+            found[ending] = found.get(ending, frozenset()) | frozenset(english.split(" "))
+    return found
+
+
+_ENGLISH_OF = {language: _english_of(language) for language in sorted(LANGUAGES)}
+_LONGEST_OTHER = max(max(map(len, endings)) for endings in _ENGLISH_OF.values())
+
+
+_SINGULARS = ("ss", "us", "is", "ics")
+"""Ends of English words whose last letter makes no plural."""
 
 
 @functools.lru_cache(maxsize=1 << 16)
@@ -171,6 +186,12 @@ def is_cognate(word: str, english: str, language: str) -> bool:
             lowered = lowered[: -len(ending)] + other
             break
     own, its = _spelled(lowered, language), _spelled(english, language, is_english=True)
+    forms = (its, its[:-1]) if its.endswith("s") and not its.endswith(_SINGULARS) else (its,)
+    return any(_is_made_so(own, form, language) for form in forms)
+
+
+def _is_made_so(own: str, its: str, language: str) -> bool:
+    """Whether two spellings have one stem, and endings that stand for each other."""
     for length in range(min(_LONGEST_OTHER, len(own)) + 1):
         stem, ending = own[: len(own) - length], own[len(own) - length :]
         if len(stem) < _SHORTEST_STEM - 1 or not its.startswith(stem):
@@ -178,9 +199,7 @@ def is_cognate(word: str, english: str, language: str) -> bool:
         wanted = its[len(stem) :]
         if its.endswith("ics") and wanted != "ics":
             continue  # "genéticos" are no genetics
-        if wanted in _ENGLISH_OF.get(ending, ()) or wanted in _MORE.get(language, {}).get(ending, "-").split(
-            " "
-        ):
+        if wanted in _ENGLISH_OF[language].get(ending, ()):
             return True
     return False
 
@@ -192,7 +211,6 @@ def _spelled(word: str, language: str, *, is_english: bool = False) -> str:
     for pattern, written in _LETTERS:
         form = pattern.sub(written, form)
     form = _DOUBLED.sub(r"\1", _INNER_H[language == "pt" and not is_english].sub("", form))
-    if language in _LOST_IN:
-        pattern, written = _LOST_IN[language]
-        form = pattern.sub(written, form)
+    if language in _LOSING:
+        form = _LOST.sub("t", form)
     return form.removeprefix("h") if language == "it" else form

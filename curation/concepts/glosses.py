@@ -125,6 +125,8 @@ class Glosses:
         for first, word in enumerate(words):
             if (ways := self._ways(word, language)) is None or fold(word) in small:
                 continue
+            if word.isdigit() and gap_class(gaps[first]) != HYPHEN:
+                continue  # a count: "4 factores" are no factor IV
             sums, rank, is_sure, parts_said = ways
             count = 1
             at = first

@@ -16,7 +16,7 @@ from schemas.record import from_table
 from schemas.vocabulary import ConceptType
 
 Backend = Literal["native", "quickumls", "scispacy"]
-BACKENDS: Final[Mapping[str, int]] = {"native": 7, "quickumls": 1, "scispacy": 1}
+BACKENDS: Final[Mapping[str, int]] = {"native": 8, "quickumls": 1, "scispacy": 1}
 """Backends and the version of what each makes of the same names and texts."""
 
 

@@ -147,7 +147,7 @@ def ground_question(
 _PARAMS = {"backend": "native", "overlaps": False}
 GROUND = RecordStage(
     name="ground",
-    version=13,
+    version=14,
     inputs=(
         Input("extract.sources", Source, by="id"),
         Input("parse.articles", Article, by="id"),

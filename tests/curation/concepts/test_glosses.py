@@ -11,14 +11,15 @@ import pytest
 from curation.concepts.cognates import LANGUAGES
 from curation.concepts.glosses import meanings
 from curation.concepts.index import build_index
-from curation.concepts.native import NativeMatcher
-from schemas.vocabulary import ConceptName
+from curation.concepts.native import NativeMatcher, open_index
+from schemas.vocabulary import ConceptName, ConceptType
 
 NAMES = (
     "1=Limbic encephalitis", "2=Follicular lymphoma", "3=Lymphoma", "4=Syphilis", "5=Wilson disease",
     "6=Wilson sign", "7=Lung cancer", "8=Nausea and vomiting", "9=Natural history", "10=Pelvis",
     "12=Psoas abscess", "13=Mucus", "14=MELAS syndrome", "15=Thrombotic thrombocytopenic purpura",
-    "16=Acute pancreatitis", "17=Hepatitis B",
+    "16=Acute pancreatitis", "17=Hepatitis B", "18=Pulmonary embolism", "19=Renal insufficiency",
+    "20=Magnetics", "21=Orbit", "22=Factor IV", "23=Renal cell carcinoma", "24=Embolism",
 )  # fmt: skip
 
 
@@ -39,6 +40,8 @@ NAMES = (
         ("eine akute Pankreatitis", "de", {"T:16": "akute Pankreatitis"}),
         ("pancreatite acuta", "it", {"T:16": "pancreatite acuta"}),
         ("une hépatite B", "fr", {"T:17": "hépatite B"}),
+        ("eine Niereninsuffizienz", "de", {"T:19": "Niereninsuffizienz"}),
+        ("ein Nierenzellkarzinom", "de", {"T:23": "Nierenzellkarzinom"}),
     ],
 )
 def test_words_that_mean_those_of_a_name_are_its_concept(
@@ -58,6 +61,11 @@ def test_words_that_mean_those_of_a_name_are_its_concept(
         ("Georges Méliès", "pt"),  # an acronym is no word
         ("encefalitis. Límbica", "es"),  # another sentence
         ("encefalitis, límbica", "es"),
+        ("una resonancia magnética", "es"),  # an adjective of the noun before
+        ("orbito-cerebral", "es"),  # half a word
+        ("4 factores", "es"),  # a count
+        ("niereninsuffizienz", "de"),  # no noun
+        ("Kaffeemaschine", "de"),
         ("limbic encephalitis", "ru"),  # a language whose spellings are not known
     ],
 )
@@ -71,6 +79,29 @@ def test_a_word_alone_means_its_likeliest_word(matcher: Callable[..., NativeMatc
     assert meanings("es")["fiebre"] == ("fever",)
     one = matcher("1=Fever", "2=Fibre")  # a cognate of what the word does not mean
     assert [item.concept for item in one.find("sin fiebre", "es")] == ["T:1"]
+
+
+def test_a_place_has_a_capital(tmp_path: Path) -> None:
+    name = ConceptName(concept="T:1", name="Victoria", language="en")
+    build_index([name], tmp_path / "index", [ConceptType(concept="T:1", semantic_type="T083", group="GEOG")])
+    one = open_index(tmp_path / "index")
+    assert one.find("depois da vitória", "pt") == []
+    assert [item.rule for item in one.find("em Vitória", "pt")] == ["gloss"]
+
+
+def test_what_texts_say_keeps_cognates_from_being_read_alone(
+    matcher: Callable[..., NativeMatcher], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one = matcher("1=Carer", "2=Carer stress")
+    texts = "la carrera", "stress de carrera"
+    assert [[item.concept for item in one.find(text, "es")] for text in texts] == [["T:1"], ["T:2"]]
+    monkeypatch.setattr("curation.concepts.glosses.meanings", lambda language: {"carrera": ("!",)})
+    other = matcher("1=Carer", "2=Carer stress")
+    assert [[item.concept for item in other.find(text, "es")] for text in texts] == [[], ["T:2"]]
+
+
+def test_a_compound_is_read_in_time(matcher: Callable[..., NativeMatcher]) -> None:
+    assert matcher(*NAMES).find("Nieren" * 20_000, "de") == []
 
 
 def test_an_index_without_names_finds_nothing(matcher: Callable[..., NativeMatcher]) -> None:
