@@ -6,10 +6,10 @@ from typing import Literal
 
 from schemas.record import column, record
 
-MatchRule = Literal["exact", "form", "order", "typo", "short_form", "gloss"]
+MatchRule = Literal["exact", "form", "order", "typo", "short_form", "gloss", "paraphrase"]
 """exact: the name's own words, case and spacing apart; form: inflection, spelling, number forms, hyphens;
 order: the words in another order; typo: letters differ; short_form: an abbreviation the document defines;
-gloss: an English name, each of its words in another language."""
+gloss: an English name, each of its words in another language; paraphrase: other words for some of its own."""
 
 
 @record

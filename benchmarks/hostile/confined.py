@@ -89,7 +89,7 @@ class Confinement:
             return
         if not writes and told.startswith((*_READABLE, *_DEVICES)):
             return
-        if writes and f"{os.sep}__pycache__{os.sep}" in told:
+        if writes and f"{os.sep}__pycache__{os.sep}" in told + os.sep:
             return
         self._refuse(f"{event} {'writes' if writes else 'reads'} {told[:80]!r}")
 

@@ -10,12 +10,21 @@ import functools
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from curation.concepts.names import AS_NOUN, CASED, LOOSE, NUMBERED, PARTIAL, PREFERRED, VARIANT
+from curation.concepts.names import (
+    AS_NOUN,
+    CASED,
+    LOOSE,
+    NUMBERED,
+    PARAPHRASED,
+    PARTIAL,
+    PREFERRED,
+    VARIANT,
+)
 from curation.concepts.normalise import ADJECTIVE, Language, Word, language_of
 from curation.concepts.scripts import COMMAS, is_katakana, is_unspaced, split
 from schemas.concept import MatchRule
 
-EXACT, FORM, NOUN, NEAR, TYPO = 1.0, 0.95, 0.92, 0.84, 0.78
+EXACT, FORM, NOUN, NEAR, TYPO, OTHER_WORDS = 1.0, 0.95, 0.92, 0.84, 0.78, 0.72
 _STRANGE = 0.03
 """Taken off for every further word that is not the name's own."""
 REORDERED, OF = 0.06, 0.02
@@ -137,19 +146,22 @@ def judge(
         return None
     if not _is_finished(text, known, code) and not (is_said and text.nouns == known.nouns):
         return None
-    if goes_on and text.head != known.head:
-        return None
+    if goes_on and (text.head != known.head or is_paraphrased(flags)):
+        return None  # "a high-fat [diet]"
     return _other_form(text, known, flags, code)
 
 
 def penalty_of(flags: int) -> float:
     """What an index row's flags take off its score."""
-    return (
-        (0.0 if flags & PREFERRED else _SYNONYM)
-        + (_VARIANT if flags & VARIANT else 0.0)
-        + (_PARTIAL if flags & PARTIAL else 0.0)
-        + (_LOOSE if flags & LOOSE else 0.0)
-    )
+    reached = 0.0
+    if not is_paraphrased(flags):  # what that takes off is in its score
+        reached = _VARIANT if flags & VARIANT else _PARTIAL if flags & PARTIAL else 0.0
+    return (0.0 if flags & PREFERRED else _SYNONYM) + reached + (_LOOSE if flags & LOOSE else 0.0)
+
+
+def is_paraphrased(flags: int) -> bool:
+    """Whether a row is reached by other words than its name's."""
+    return flags & PARAPHRASED == PARAPHRASED
 
 
 def _other_form(text: Words, known: Words, flags: int, code: str) -> tuple[MatchRule, float] | None:
@@ -166,6 +178,8 @@ def _other_form(text: Words, known: Words, flags: int, code: str) -> tuple[Match
         may = flags & (VARIANT | PARTIAL) and not is_inverted
         if flags & PARTIAL and ADJECTIVE.search(text.words[-1]):
             return None  # "abnormal mitochondrial" goes on
+        if is_paraphrased(flags):
+            return ("paraphrase", OTHER_WORDS - penalty) if may and _share_thing(text, known) else None
         return ("form", (NEAR if flags & PARTIAL else FORM) - penalty) if may else None
     if not _may_reorder(text, known, text.forms) or _is_cut(text, known):
         return None
@@ -177,6 +191,13 @@ def _other_form(text: Words, known: Words, flags: int, code: str) -> tuple[Match
         return None
     cost = OF if text.has_of != known.has_of and not is_inverted else REORDERED
     return "order", _likeness(text, known) - cost - penalty
+
+
+def _share_thing(text: Words, known: Words) -> bool:
+    """Whether a phrase in other words is of what the name is: "liver cancer cells" are no carcinoma."""
+    if known.head in text.forms:
+        return text.head == known.head
+    return text.head not in known.forms
 
 
 def _are_its_cells(text: Words, known: Words, code: str) -> bool:

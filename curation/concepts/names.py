@@ -15,6 +15,7 @@ from curation.concepts.english import participle_root
 from curation.concepts.hashes import COMMA_AFTER, sequence_hash
 from curation.concepts.laboratory import ways_of_value
 from curation.concepts.normalise import GREEK_LETTERS, Language, Word
+from curation.concepts.paraphrases import ways as paraphrased
 from curation.concepts.scripts import COMMA, HYPHEN, gap_class, is_unspaced, split
 
 LONGEST = 16
@@ -24,6 +25,8 @@ PREFERRED, CASED, VARIANT, PARTIAL, LOOSE, COMMAS, BLOOD, NUMBERED = 1, 2, 4, 8,
 """Flags of an index row: a label; matched in its own capitals only; reached by another key than its own; by
 one that leaves a word out; a synonym said to be broader, narrower or related; a name with commas; one
 reached by a key that leaves out that a value is one of blood; matched in its own number only."""
+PARAPHRASED = VARIANT | PARTIAL
+"""Reached by a key in which other words stand for some of the name's."""
 AS_NOUN = CASED | NUMBERED
 """An everyday word that is a disorder's label ("burn"): matched in any case, where the text has a noun."""
 LOOSE_TYPES = frozenset({"BROAD", "NARROW", "RELATED"})
@@ -149,6 +152,7 @@ def _keys(
         ways.append((own[1:], PARTIAL))
     if language.code == "en":
         ways += [(way, VARIANT if is_placed else PARTIAL | BLOOD) for way, is_placed in ways_of_value(own)]
+        ways += [(way, PARAPHRASED) for way in paraphrased(own)]
     seen: set[tuple[int, ...]] = set()
     for way, flags in ways:
         hashes = tuple([word.key_hash for word in way])

@@ -19,7 +19,16 @@ from curation.concepts.cognates import LANGUAGES
 from curation.concepts.disambiguate import Reading, best, choose, evidence
 from curation.concepts.doubts import Groups, drop_doubtful, groups_of
 from curation.concepts.glosses import SCORE, Glosses, unsaid
-from curation.concepts.judge import EXACT, FORM, REORDERED, TYPO, cuts_katakana, judge, penalty_of
+from curation.concepts.judge import (
+    EXACT,
+    FORM,
+    REORDERED,
+    TYPO,
+    cuts_katakana,
+    is_paraphrased,
+    judge,
+    penalty_of,
+)
 from curation.concepts.laboratory import is_in_blood
 from curation.concepts.lexicon import Lexicon
 from curation.concepts.matcher import Match
@@ -259,6 +268,8 @@ class NativeMatcher:
         code = batch.lexicon.language.code
         start, end, row = found.starts[place], found.ends[place], found.rows[place]
         words, is_guess = found.texts[place] or batch.text[start:end], found.guessed[place]
+        if found.spliced[place] and is_paraphrased(self._flags[row]):
+            return None  # "sweating and [weight loss]" is no loss of sweating
         if self._flags[row] & BLOOD and not is_in_blood(words, *batch.around(start, end)):
             return None
         if self._flags[row] & AS_NOUN == AS_NOUN and not is_noun(*batch.around(start, end)):

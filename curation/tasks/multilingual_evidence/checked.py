@@ -27,6 +27,8 @@ from schemas.ids import query_id
 from schemas.stages import Account, Drop, Input, RecordStage, Table
 
 BACKEND = "native"
+_GUESSES = ("gloss", "paraphrase")
+"""Rules that say what words may mean: no proof that they mean another thing."""
 Row = TranslationCheck | KeptTranslation | Drop
 
 
@@ -137,8 +139,7 @@ def concepts_of(
         retold=frozenset(
             match.concept
             for match in open_backend(BACKEND, vocabulary).find(text, language)
-            if match.rule
-            != "gloss"  # a guess at what the words mean is no proof that they mean another thing
+            if match.rule not in _GUESSES
             and normalise_text(match.name) not in withheld
             and known.kind(match.concept) != "other"
         ),
