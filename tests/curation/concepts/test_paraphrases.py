@@ -9,7 +9,7 @@ import pytest
 
 from curation.concepts.native import NativeMatcher
 from curation.concepts.normalise import language_of
-from curation.concepts.paraphrases import DATA, LONGEST, MOST, ways
+from curation.concepts.paraphrases import DATA, LONGEST, MOST, Paraphrase, ways
 from scripts import paraphrases as counted
 from scripts.word_families import Bags, bags
 
@@ -121,7 +121,7 @@ def test_numbers_and_everyday_words_mean_nothing_else() -> None:
 def test_the_committed_file_is_one_the_script_writes() -> None:
     text = DATA.read_text("utf-8")
     rows = [
-        counted.Paraphrase(tuple(said.split()), tuple(instead.split()), beside)
+        Paraphrase(tuple(said.split()), tuple(instead.split()), beside)
         for said, instead, beside in tomllib.loads(text)["paraphrases"]
     ]
     assert counted.text_of(rows) == text
