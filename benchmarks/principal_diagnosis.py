@@ -292,7 +292,7 @@ def interval(right: int, of: int) -> tuple[float, float]:
     share, square = right / of, 1.96**2
     middle = (share + square / (2 * of)) / (1 + square / of)
     half = 1.96 * math.sqrt(share * (1 - share) / of + square / (4 * of * of)) / (1 + square / of)
-    return round(middle - half, 3), round(middle + half, 3)
+    return round(max(middle - half, 0.0), 3), round(middle + half, 3)
 
 
 def section() -> list[str]:

@@ -79,7 +79,10 @@ _CLAUSE_ENDS = re.compile(
 )
 _PLACE_BEFORE = re.compile(r"\b(?:appendix|annex|supplement\w*|file|material) [A-Z]?\d{0,2}$", re.IGNORECASE)
 """What a pointer behind a comma is part of: "in Appendix 1, Table A1"."""
-_DASH_BEFORE, _DASH_AFTER = re.compile(r"\s([–—-])\s(see\s|cf\.\s)?$"), re.compile(r"\s([–—-])(?=\s)")
+_SEE = r"(?:also\s)?see\s(?:also\s)?|cf\.\s"
+_DASH_BEFORE, _DASH_AFTER = re.compile(rf"\s([–—-])\s({_SEE})?$"), re.compile(r"\s([–—-])(?=\s)")
+_CLOSE_DASH_BEFORE, _CLOSE_DASH_AFTER = re.compile(rf"—(?:{_SEE})$"), re.compile(r"—(?=\w)")
+"""Dashes without spaces also join words: they set an aside apart where it says "see"."""
 _SEEN_BEFORE = 40
 _STOPS = re.compile(r"\s?(?:\.(?!\w)|$)")
 _PLURAL_FOLLOWS = re.compile(rf",?\s{PLURAL_VERB}")
@@ -209,9 +212,12 @@ def _free_edit(text: str, run: Sequence[Span], language: str, floor: int, kept: 
             is_comma = bool(ends.re.groups and ends["comma"])
             stop = ends.end() if is_comma else end
             return (aside.start(), stop, aside["refs"])
-    opened, closed = _DASH_BEFORE.search(text, max(floor, start - 9), start), _DASH_AFTER.match(text, end)
+    opened, closed = _DASH_BEFORE.search(text, max(floor, start - 12), start), _DASH_AFTER.match(text, end)
     if opened and closed and opened[1] == closed[1]:
         return (opened.start(), closed.end(), "")
+    close = _CLOSE_DASH_BEFORE.search(text, max(floor, start - 12), start)
+    if close and (closes := _CLOSE_DASH_AFTER.match(text, end)):
+        return (close.start(), closes.end(), " ")
     if opened and not opened[2] and _STOPS.match(text, end):
         return (opened.start(), end, "")
     if aside and aside.start() == kept and len(run) > 1:  # "Table 2, Fig. 3 and Fig. 4"

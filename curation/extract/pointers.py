@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 import re
 import sys
+import unicodedata
 from collections.abc import Collection, Iterator, Sequence
 from typing import Literal, NamedTuple
 
@@ -67,17 +68,19 @@ _SPELLED = {
     for number, word in enumerate(_words("one two three four five six seven eight nine ten"), start=1)
 }
 _AS_WORD = "|".join(_SPELLED)
-_DIGIT_OR_ROMAN, _SPELLED_OUT = re.compile(r"\d|[IVX]"), re.compile(rf"\b(?:{_AS_WORD})\b")
+_NUMERAL, _SPELLED_OUT = re.compile(r"\d|[IVXⅠ-Ⅻ]|\b[A-H]\b"), re.compile(rf"\b(?:{_AS_WORD})\b")
 
 
 def _number(not_behind: str) -> re.Pattern[str]:
-    """A number of a pointer; a spelled one needs an end or a verb behind it."""
+    """A number of a pointer; a letter or a spelled one needs an end or a verb behind it."""
+    ends = rf"(?=\s?(?:[).,;:\]]|$)|\s{CLEAR_VERB})"
     return re.compile(
         r"(?:[nN][o.º°]{1,2}\s?)?"
         r"(?:(?P<prefix>EV|[SsAEBCD])[-.]?)?(?P<number>\d{1,3})(?P<sub>\.\d{1,2}(?![\d%]))?"
         rf"(?![\d%]|{not_behind}\d|°|:\d)(?:\s?▸(?:\s(?=[a-z]\b))?)?"
-        r"|(?P<roman>[IVX]{1,5})(?![A-Za-zÀ-ɏ0-9-])"
-        rf"|(?P<word>{_AS_WORD})(?=\s?(?:[).,;:\]]|$)|\s(?:and|&)\s(?:{_AS_WORD})\b|\s{CLEAR_VERB})"
+        r"|(?P<roman>[IVX]{1,5}|[Ⅰ-Ⅻ])(?![A-Za-zÀ-ɏ0-9-])"
+        rf"|(?P<letter>[A-H]){ends}"
+        rf"|(?P<word>{_AS_WORD})(?:{ends}|(?=\s(?:and|&)\s(?:{_AS_WORD})\b))"
     )
 
 
@@ -103,6 +106,8 @@ _PLURAL_ELSEWHERE = re.compile(
 """Italian plurals, German and Russian short forms, which have one form for both, before "and"."""
 _SUPPLEMENTARY_BEHIND = re.compile(r"[Ss]upp?l[ée]ment\w+\s(?=S?\d)")
 """Romance languages put it behind the label word: "Tabela Suplementar 2", "Figure supplémentaire S1"."""
+_LETTERS = frozenset("ABCDEFGH")
+"""Numbers of appendices and what is in them: "Appendix B", "Table A"; boxes so named are parts of genes."""
 _NO_BOX = re.compile(r"(?:\bP\.?\s?O\.?\s|-|\bGroup\s)$", re.IGNORECASE)
 """Before a postal box or the name of a gene: "P.O. Box 3", "High Mobility Group Box 1", "SRY-Box 2"."""
 _VERB_FOLLOWS = re.compile(rf",?\s{VERB}")
@@ -133,7 +138,7 @@ def pointers_in(
         letters: panel letters the article's figures have, which make "Fig. 2 (a)" a panel.
         heads: what `label_words.heads_in` says of this text, if known.
     """
-    if not _DIGIT_OR_ROMAN.search(text) and not _SPELLED_OUT.search(text):
+    if not _NUMERAL.search(text) and not _SPELLED_OUT.search(text):
         return []
     found: list[PointerText] = []
     for head in heads_of(text) if heads is None else heads:
@@ -192,6 +197,8 @@ def _family(text: str, kind: Head, links: Sequence[Span], letters: Collection[st
         if not items:
             continue
         start = head.start()
+        if items[0].number in _LETTERS and (family == "box" or not head.group()[:1].isupper()):
+            continue
         if family == "box" and _NO_BOX.search(text, max(0, start - 7), start):
             continue
         if family in {"figure", "table", "video", "supplement"}:
@@ -257,8 +264,10 @@ def _item(
     number = (
         (found.group("prefix") or "").upper() + (found.group("number") or "") + (found.group("sub") or "")
     )
-    if found.group("roman"):
-        number = found.group("roman")
+    if found.group("letter"):
+        number = found.group("letter")
+    elif found.group("roman"):
+        number = unicodedata.normalize("NFKC", found.group("roman"))
     elif found.group("word"):
         number = _SPELLED[found.group("word")]
     end = found.end()

@@ -428,7 +428,7 @@ def _raised_form(text: str, before: str) -> str:
         return _SIGNS[text]
     if _HAS_FORM.fullmatch(text):
         return text.translate(_SUPERSCRIPTS)
-    if _CITATIONS.fullmatch(text):
+    if _CITATIONS.fullmatch(text) or _CITED.fullmatch(text.strip(",; ")):  # ",23,": of a longer list
         return text.translate(_DIGITS)
     if _SET_APART.fullmatch(text):
         return text

@@ -37,6 +37,7 @@ def node(inner: str) -> Element:
             "R^2.5, e^\u2212kt, Apoe\u2212/\u2212",
         ),
         ("known.<sup>3,4</sup> Then", "known.³,⁴ Then"),
+        ('known<xref ref-type="bibr"><sup>3</sup></xref><sup>,14,</sup><sup>a</sup> and', "known³,¹⁴,^a and"),
         (
             "<sup>a</sup>Median 44Gy<sup>ab</sup>, (<sup>b</sup>p 9 (22)<sup>c</sup>, Lyse<sup>TM</sup>",
             "a Median 44Gy^ab, (b p 9 (22)^c, Lyse™",
