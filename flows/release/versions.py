@@ -115,7 +115,8 @@ class Maker:
     def _stands(self, version: str, stood: Mapping[str, ReleaseManifest]) -> bool:
         """Whether making `version` again gives what stands; first without baseline runs, which cost most.
 
-        The first task that differs is the last that is made. Where a purge took the release it followed, what it published itself says where its rows lie.
+        The first task that differs is the last that is made. Where a purge took the release it followed, what
+        it published itself says where its rows lie.
         """
         if set(stood) != set(self.spec.tasks):
             return False
