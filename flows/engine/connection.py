@@ -109,7 +109,7 @@ class _Cursor:
         self.connection = connection
         self.shown: dict[str, str] = {}
         self.is_small = False
-        """Whether all that is asked is held: a relation, which streams, takes longer to make than its rows."""
+        """Whether all that is asked is held: a relation, which streams, takes longer to make than rows."""
 
     def show(self, views: Mapping[str, Sequence[Path]], tables: Mapping[str, str], asked: str) -> None:
         """Make views visible, each over a held table or over its files, and no other that is asked for."""
