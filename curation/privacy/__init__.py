@@ -9,7 +9,7 @@ neither.
 
 from curation.privacy.burned_in import BURNED_IN
 from curation.privacy.patterns import CERTAIN, HINTS, PATTERNS, SHOWN_TO_NOBODY
-from curation.privacy.search import Hit, Pattern, hits, masked, nominated, re2
+from curation.privacy.search import Hit, Pattern, gathered, hits, masked, nominated, re2
 
 __all__ = [
     "BURNED_IN",
@@ -19,6 +19,7 @@ __all__ = [
     "SHOWN_TO_NOBODY",
     "Hit",
     "Pattern",
+    "gathered",
     "hits",
     "masked",
     "nominated",

@@ -103,5 +103,23 @@ def nominated(patterns: Sequence[Pattern], column: str = "text") -> str:
     return f"({' OR '.join(parts)})"
 
 
+_FEW = 100_000
+
+
+def gathered(parts: Sequence[str], count: int) -> str:
+    """Rows of several SELECTs, to be searched for :func:`nominated`: SQL for a FROM.
+
+    DuckDB runs each part of a union by itself and compiles the patterns anew for each, which takes as long as
+    to look for them in some thousand texts. A few rows are brought together first; many would be by one
+    thread, and in memory.
+
+    Args:
+        parts: SELECTs of the same columns.
+        count: how many rows they have, about.
+    """
+    together = " UNION ALL ".join(parts)
+    return f"(FROM ({together}) LIMIT 100%)" if count < _FEW else f"({together})"
+
+
 def _matches(pattern: re.Pattern[str], column: str) -> str:
     return f"regexp_matches({column}, '" + re2(pattern.pattern).replace("'", "''") + "')"

@@ -7,7 +7,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 
+from curation.privacy import gathered
 from curation.published.manifest import Retention
 from curation.published.query import QueryRunner
 from curation.release import identified
@@ -37,8 +39,8 @@ def retained(
     named = [name for name in sorted(tables) if name.startswith(_OF_STAGE) and tables[name]]
     asked = [_of_stage(number, name, task) for number, name in enumerate(named)]
     files = {f"drops_{number}": tables[name] for number, name in enumerate(named)}
-    # all stages at once: the many patterns of identifiers take longer to compile than to look for
-    text = f"SELECT *, {identified.SUSPECT} FROM ({' UNION ALL '.join(asked)}) ORDER BY ALL"
+    count = sum(pq.read_metadata(path).num_rows for name in named for path in tables[name])
+    text = f"SELECT *, {identified.SUSPECT} FROM {gathered(asked, count)} ORDER BY ALL"
     for batch in query(text, files) if asked else ():
         rows = identified.without_identifiers(pa.Table.from_batches([batch]))
         dropped.update(zip(*(rows.column(name).to_pylist() for name in ("stage", "unit")), strict=True))

@@ -15,7 +15,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from curation.privacy import CERTAIN, hits, masked, nominated
+from curation.privacy import CERTAIN, gathered, hits, masked, nominated
 from curation.published.manifest import Retention
 from curation.published.query import QueryRunner, fetch
 from curation.release import withdrawal
@@ -139,11 +139,13 @@ def write_identified(
     if tables.get(withdrawal.VIEW):
         _note_withdrawn(found, query, task, {**views, withdrawal.VIEW: tables[withdrawal.VIEW]})
     places = (*_PLACES, *(_OF_IMAGES if listing else ()), *(_OF_FACETS if has_facets else ()))
-    texts = " UNION ALL ".join(
+    texts = [
         f"SELECT {number} AS place, * FROM ({text.format(task=task)})"
         for number, (_, _, text) in enumerate(places)
-    )  # at once: the many patterns take longer to compile than to look for
-    for row in fetch(query, f"SELECT * FROM ({texts}) WHERE {nominated(CERTAIN)} ORDER BY ALL", views):
+    ]
+    about = sum(pq.read_metadata(path).num_rows for path in (*tables["queries"], *tables["documents"]))
+    asked = f"FROM {gathered(texts, about)} WHERE {nominated(CERTAIN)} ORDER BY ALL"
+    for row in fetch(query, asked, views):
         unit, what, _ = places[row["place"]]
         for kind, start, end in hits(row["text"], CERTAIN):
             detail = f"the {what} holds {kind} at characters {start:,}–{end:,}"
@@ -177,20 +179,18 @@ def _note_withdrawn(found: Found, query: QueryRunner, task: str, views: Mapping[
             _note(found, unit, row, Reason.WITHDRAWN, f"{row['gone']} was withdrawn ({said})")
 
 
-def shown(task: str, one: Callable[[str], Any]) -> tuple[Retention, ...]:
+def shown(task: str, one: Callable[[str], Any], left: Mapping[str, int]) -> tuple[Retention, ...]:
     """How many queries and documents of a task there were to be released, and how many are.
 
     Args:
         task: its name.
-        one: the first column of the one row of an aggregate over `curation.release.selects.kept`.
+        one: the first column of the one row of an aggregate over the work tables.
+        left: unit -> how many were written.
     """
-    counts = (
-        ("query", f"(SELECT 1 FROM assignments WHERE task = '{task}')", "kept"),
-        ("document", "documents", "described"),
-    )
+    given = {"query": f"assignments WHERE task = '{task}'", "document": "documents"}
     return tuple(
-        Retention(STAGE, unit, one(f"SELECT count(*) FROM {given}"), one(f"SELECT count(*) FROM {left}"))
-        for unit, given, left in counts
+        Retention(STAGE, unit, one(f"SELECT count(*) FROM {rows}"), left[unit])
+        for unit, rows in given.items()
     )
 
 

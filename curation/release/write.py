@@ -40,7 +40,17 @@ from schemas.name_tables import NAME_RECIPES, NAMED_CORPUS, NAMED_TABLES
 from schemas.published import Published
 from schemas.review import Reported
 from schemas.spec import DatasetSpec
-from schemas.tables import CORPUS, ORIGIN_CORPUS, ORIGIN_QUERIES, QRELS, QUERIES, TABLES, TARGET_NAMES
+from schemas.tables import (
+    CORPUS,
+    KEYS,
+    ORIGIN_CORPUS,
+    ORIGIN_QUERIES,
+    QRELS,
+    QUERIES,
+    SOURCES,
+    TABLES,
+    TARGET_NAMES,
+)
 from schemas.task import Task
 
 REQUIRED = (
@@ -57,6 +67,11 @@ REQUIRED = (
 OPTIONAL = tuple(table for table in TABLES if table.is_optional and table.step == "write")
 """Published tables that some releases have; a work table of the same name gives the rows of most."""
 _ALIKE = "alike"
+_LEFT = {
+    QUERIES.name: "queries AS q JOIN placed AS a ON a.query_id = q.id",
+    CORPUS.name: "documents AS d ANTI JOIN hidden AS g ON g.corpus_id = d.id",
+}
+"""Rows of a pictured table without the labels that are published of them, which take longest to plan."""
 _VERSION = re.compile(r"^\d+\.\d+\.\d+(?:-[0-9a-z.]+)?$")
 _PAIRS = (Pair(QUERIES, ORIGIN_QUERIES, by_id=True), Pair(CORPUS, ORIGIN_CORPUS, by_id=False))
 
@@ -144,6 +159,7 @@ def write(inputs: Inputs, directory: Path) -> Written:
         _check_rights(found)
         strings = _released_only(found, check_strings(found.query, found.tables))
         splits = _write_tables(found, strings, directory)
+    _check_sources(inputs, directory)
     numbers = of_written(directory, found.query)
     named = bool(TARGET_NAMES.files(directory))
     head = head_of(found.task, found.spec, found.version, found.build, numbers, names_targets=named)
@@ -182,13 +198,13 @@ def _write_tables(inputs: Inputs, strings: Strings, directory: Path) -> tuple[st
     def put(table: Published, chunks: Iterator[pa.Table], split: str = "test") -> None:
         write_table(table, chunks, directory, inputs.max_shard_bytes, split=split)
 
-    has_dev = inputs.one("SELECT count(*) FROM kept WHERE split = 'dev'") > 0
+    has_dev = inputs.one(f"SELECT count(*) FROM {_LEFT[QUERIES.name]} WHERE split = 'dev'") > 0
     splits = ("test", "dev") if has_dev else ("test",)
     shares = _shares(inputs, splits)
     cuts_panels = _has_panels(inputs)
     for pair in _PAIRS:
         cuts = cuts_panels and pair.table.name == QUERIES.name
-        with_images = inputs.one(f"SELECT count(image) FROM {ROWS[pair.table.name]}") > 0
+        with_images = inputs.one(f"SELECT count(image) FROM {_LEFT[pair.table.name]}") > 0
         write_pair(
             pair, inputs.select, put, raw=inputs.raw, with_images=with_images, shares=shares, cuts=cuts
         )
@@ -203,10 +219,11 @@ def _write_tables(inputs: Inputs, strings: Strings, directory: Path) -> tuple[st
         reviewed.write_review(directory, inputs.review)
     if inputs.calibrate is not None:
         write_calibration(directory, inputs.calibrate)
-    targets = _targets(inputs)
+    targets = _targets(inputs.query, directory)
     if targets and inputs.tables.get("names"):
         put(TARGET_NAMES, target_names(inputs.query, inputs.tables["names"], targets))
-    passed = (*inputs.build.retention, *identified.shown(inputs.task.name, inputs.one))
+    left = {"query": _count(QUERIES, directory), "document": _count(CORPUS, directory)}
+    passed = (*inputs.build.retention, *identified.shown(inputs.task.name, inputs.one, left))
     for table, rows in (
         *strings.tables(),
         *retained(inputs.query, inputs.tables, inputs.task.name, passed),
@@ -280,16 +297,25 @@ def _check_rights(inputs: Inputs) -> None:
                 record=row["id"],
                 hint=f"medqrels build {inputs.task.name}; the build must drop it with a reason",
             )
-    retracted = list(inputs.select("SELECT id FROM cited WHERE is_retracted ORDER BY id LIMIT 1"))
-    if any(rows.num_rows for rows in retracted):
+
+
+def _check_sources(inputs: Inputs, directory: Path) -> None:
+    """Nothing retracted is among what was written."""
+    text = "SELECT id FROM sources WHERE is_retracted ORDER BY id LIMIT 1"
+    for row in fetch(inputs.query, text, {SOURCES.name: SOURCES.files(directory)}):
         raise ReleaseError(
             "a retracted article is among the sources",
-            record=retracted[0].column("id")[0].as_py(),
+            record=row["id"],
             hint=f"medqrels build {inputs.task.name}",
         )
 
 
-def _targets(inputs: Inputs) -> list[str]:
-    """Target concepts of the released queries, sorted: their names are published as hashes."""
-    text = "SELECT DISTINCT key FROM rests WHERE dimension = 'target_concept' ORDER BY key"
-    return [row["key"] for part in inputs.select(text) for row in part.to_pylist()]
+def _count(table: Published, directory: Path) -> int:
+    """How many rows of a table were written."""
+    return sum(pq.read_metadata(path).num_rows for path in table.files(directory))
+
+
+def _targets(query: QueryRunner, directory: Path) -> list[str]:
+    """Target concepts of the written queries, sorted: their names are published as hashes."""
+    text = "SELECT DISTINCT key FROM keys WHERE dimension = 'target_concept' ORDER BY key"
+    return [row["key"] for row in fetch(query, text, {KEYS.name: KEYS.files(directory)})]

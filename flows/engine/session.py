@@ -7,13 +7,18 @@ import contextvars
 import shutil
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from flows.engine.progress import PlainReporter, Reporter, Steps
 from flows.engine.runs import Run, recorded
 from flows.engine.scratch import own_temporary
 from flows.engine.settings import Settings, load_settings
 from flows.engine.workspace import Workspace, open_workspace
+
+if TYPE_CHECKING:
+    from flows.engine.connection import Connection
 
 _REPORTER: contextvars.ContextVar[Reporter] = contextvars.ContextVar("medqrels_reporter")
 _PATIENCE: contextvars.ContextVar[float] = contextvars.ContextVar("medqrels_patience", default=0.0)
@@ -40,13 +45,20 @@ class Noting:
         self.shown.line(text)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Session:
     """Settings, workspace and reporter of one run."""
 
     settings: Settings
     workspace: Workspace
     reporter: Reporter
+
+    @cached_property
+    def query(self) -> Connection:
+        """One database for all questions of the run: it keeps the small tables it was asked of."""
+        from flows.engine.connection import query  # most commands ask none
+
+        return query(self.settings.memory_limit)
 
 
 @contextlib.contextmanager

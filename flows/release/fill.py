@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from curation.release.filled import Filling, look_up, write_filled
-from flows.engine.connection import query
 from flows.engine.releases import task_directories
 from flows.engine.session import Session, read_session
 from flows.release.export import places
@@ -59,7 +58,7 @@ def fill(root: str | None, release: str, out: Path, *, dry_run: bool = False) ->
 def _filled(
     session: Session, vocabulary: Vocabulary, source: Path, target: Path, dry_run: bool
 ) -> dict[str, Any]:
-    ask = query(session.settings.memory_limit)
+    ask = session.query
     filling = look_up(ask, source, vocabulary.table("names"), vocabulary.table("sources"))
     is_written = bool(filling.texts) and not dry_run
     if is_written:

@@ -16,7 +16,6 @@ from curation.release.write import Inputs
 from flows.build.earlier_stages import check_stood
 from flows.build.model_stages import stages_of
 from flows.build.review_stages import check_taken
-from flows.engine.connection import query
 from flows.engine.environment import made_with
 from flows.engine.lineage import check_current
 from flows.engine.register import read_register
@@ -102,7 +101,7 @@ def gather(
         spec=spec,
         version=version,
         build=record,
-        query=query(session.settings.memory_limit),
+        query=session.query,
         review=review_summary(workspace, spec, built.name),
         reported=reported_in(workspace, spec.name),
         calibrate=_calibrate(workspace, built, spec, record) if is_judged else None,
@@ -246,7 +245,7 @@ def _partitioned(session: Session, built: Task, source: str) -> Retention:
         "assignments": table_files(workspace, f"{PARTITION}.assignments"),
     }
     counts = fetch_one(
-        query(session.settings.memory_limit),
+        session.query,
         f"""SELECT (SELECT count(*) FROM queries) AS entered,
             (SELECT count(*) FROM assignments WHERE task = '{built.name}') AS kept""",
         views,

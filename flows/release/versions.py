@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -87,7 +87,7 @@ class Maker:
         for name in self.spec.tasks:
             check_version(workspace, self.spec, name, version)
         self.partition(version)
-        manifests = self._released(version, lambda task: self._since(version, task, last))
+        manifests = [*self._released(version, lambda task: self._since(version, task, last))]
         if last is not None:
             _check_enough(version, manifests, last)
         return Made(version, True, _told(manifests, last), self._placed(version, manifests))
@@ -105,17 +105,18 @@ class Maker:
         if self._stands(last[0], stood):
             return Made(last[0], False, "nothing changed", tuple(stood[name] for name in sorted(stood)))
         self.partition(None)
-        trial = self._released(TRIAL, lambda task: self._since(TRIAL, task, last), derives=False)
+        trial = [*self._released(TRIAL, lambda task: self._since(TRIAL, task, last), derives=False)]
         version = next_version(last[0], _level(trial))
         why = _told(trial, last)
         self.partition(version)
-        manifests = self._released(version, lambda task: self._since(version, task, last))
+        manifests = [*self._released(version, lambda task: self._since(version, task, last))]
         return Made(version, True, why, self._placed(version, manifests))
 
     def _stands(self, version: str, stood: Mapping[str, ReleaseManifest]) -> bool:
         """Whether making `version` again gives what stands; first without baseline runs, which cost most.
 
-        Where a purge took the release it followed, what it published itself says where its rows lie.
+        The first task that differs is the last that is made. Where a purge took the release it followed, what
+        it published itself says where its rows lie.
         """
         if set(stood) != set(self.spec.tasks):
             return False
@@ -144,27 +145,23 @@ class Maker:
 
     def _released(
         self, version: str, since: Callable[[str], Since], *, derives: bool = True
-    ) -> list[ReleaseManifest]:
-        """Every task, in the staging folder."""
+    ) -> Iterator[ReleaseManifest]:
+        """Every task, in the staging folder, one after the other as it is asked for."""
         shutil.rmtree(self._staging, ignore_errors=True)
-        made = []
         with self.session.reporter.stage("release", len(self.spec.tasks), "tasks") as steps:
             for name in sorted(self.spec.tasks):
-                made.append(
-                    release_task(
-                        self.session,
-                        TASKS[name],
-                        self.spec,
-                        self.cards,
-                        version,
-                        self.overrides,
-                        out=self._staging,
-                        since=since(name),
-                        derives=derives,
-                    )
+                yield release_task(
+                    self.session,
+                    TASKS[name],
+                    self.spec,
+                    self.cards,
+                    version,
+                    self.overrides,
+                    out=self._staging,
+                    since=since(name),
+                    derives=derives,
                 )
                 steps.advance(1, name)
-        return made
 
     @property
     def _staging(self) -> Path:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from curation.audit.rule import Check, Collector, Context, NotCovered, Outcome, Rule, side
 from curation.audit.rules import privacy_defects
-from curation.privacy import CERTAIN, HINTS, Pattern, hits, masked, nominated
+from curation.privacy import CERTAIN, HINTS, Pattern, gathered, hits, masked, nominated
 from schemas.audit import Severity
 
 
@@ -98,14 +98,15 @@ def _check(rule: str, severity: Severity, patterns: Sequence[Pattern]) -> Callab
         if not {"queries", "corpus"} & {place.table for place in places}:
             raise NotCovered("table absent: queries, corpus")
         tables = sorted({place.table for place in places})
-        every = " UNION ALL ".join(
+        every = [
             f"SELECT {number} AS place, id::VARCHAR AS id, text FROM ({place.texts})"
             for number, place in enumerate(places)
-        )
+        ]
+        counted = f"SELECT count(*) AS n FROM ({' UNION ALL '.join(every)})"
+        compared = context.rows(counted, *tables)[0]["n"]
         found = Collector(rule, severity)
         kinds: Counter[str] = Counter()
-        # One statement, so that the patterns are compiled once and not for each place.
-        chosen = f"SELECT place, id, text FROM ({every}) WHERE {where} ORDER BY place, id, text"
+        chosen = f"FROM {gathered(every, compared)} WHERE {where} ORDER BY place, id, text"
         for batch in context.batches(chosen, *tables):
             for number, name, said in zip(*(column.to_pylist() for column in batch.columns), strict=True):
                 place = places[number]
@@ -113,7 +114,6 @@ def _check(rule: str, severity: Severity, patterns: Sequence[Pattern]) -> Callab
                     kinds[kind] += 1
                     message = f"the {place.what} holds {kind} at characters {start:,}–{end:,}"
                     found.add(message, side(place.table, name, masked(said[start:end])))
-        compared = context.rows(f"SELECT count(*) AS n FROM ({every})", *tables)[0]["n"]
         return found.outcome(compared, ", ".join(f"{kind}: {kinds[kind]}" for kind in sorted(kinds)))
 
     return check

@@ -16,6 +16,7 @@ from curation.privacy import (
     HINTS,
     PATTERNS,
     SHOWN_TO_NOBODY,
+    gathered,
     hits,
     masked,
     nominated,
@@ -116,8 +117,16 @@ def test_sql_nominates_whatever_is_found(tmp_path: Any) -> None:
     path = tmp_path / "said.parquet"
     pq.write_table(pa.table({"text": said}), path)
     for patterns in (CERTAIN, HINTS):
-        rows = run_sql(f"SELECT text FROM said WHERE {nominated(patterns)}", {"said": [path]})
-        chosen = {row["text"] for batch in rows for row in batch.to_pylist()}
+        asked = [
+            f"SELECT text FROM {gathered(['FROM said'], count)} WHERE {nominated(patterns)} ORDER BY text"
+            for count in (len(said), 1_000_000)
+        ]
+        few, many = (
+            [row["text"] for batch in run_sql(text, {"said": [path]}) for row in batch.to_pylist()]
+            for text in asked
+        )
+        assert few == many and asked[0] != asked[1]
+        chosen = set(few)
         found = {text for text in said if any(True for _ in hits(text, patterns))}
         assert found and found <= chosen
         assert len(chosen - found) < len(said) / 10

@@ -85,6 +85,20 @@ def test_large_files_are_not_held(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert held(ask) == 0
 
 
+def test_rows_come_in_the_same_batches_whether_files_are_held_or_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = write(tmp_path / "numbers.parquet", *range(50_000))
+    asked = ("SELECT n, 'x' AS x FROM numbers ORDER BY n", "SELECT n FROM numbers WHERE n < 0")
+    given = []
+    for most in (1_000_000, 10):
+        monkeypatch.setattr(asking, "_HELD_BYTES", most)
+        ask = query("1GB")
+        given.append([list(ask(text, {"numbers": [path]})) for text in asked])
+        assert held(ask) == (most > 10)
+    assert given[0] == given[1] and [batch.num_rows for batch in given[0][0]] == [20_000, 20_000, 10_000]
+
+
 def test_questions_inside_questions_and_questions_left_half_read(tmp_path: Path) -> None:
     """Each has views of its own."""
     path, other = write(tmp_path / "numbers.parquet", *range(3_000)), write(tmp_path / "other.parquet", 7)
