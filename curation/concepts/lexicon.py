@@ -88,6 +88,11 @@ class Lexicon:
             self._learn(new)
         return list(map(self.slots.__getitem__, words))
 
+    def ends_phrase(self, written: str) -> bool:
+        """Whether a word is a small one that joins nothing: "in", not "and"."""
+        word = self.language.word(written)
+        return not word.key and word.folded not in _CONJUNCTIONS
+
     def join(self, written: str) -> int:
         """Slot of words written with hyphens, read as one word; never guessed."""
         return self._certain(written, self.language.word(written))

@@ -305,6 +305,9 @@ def _is_list(batch: Batch, start: int, end: int) -> bool:
     """Whether words turned round at a comma are two things of a list: "immune evasion, tumor progression"."""
     if _LIST_GOES_ON.match(batch.text, end) is None:
         return False
+    following = _NEXT.match(batch.text, end, end + 30)
+    if following is not None and batch.lexicon.ends_phrase(following[1]):
+        return False  # "bronchitis, recurrent in childhood"
     return _TURNED.match(batch.text, start, end) is None or _goes_on(batch, end)
 
 

@@ -158,3 +158,16 @@ def test_generated_names_are_distinct_and_planted_mentions_are_theirs() -> None:
     scored = generate.score(documents, perfect)
     assert scored["all"] == scored["precision"] == 1.0
     assert generate.score(documents, {})["all"] == 0.0
+
+
+@pytest.mark.parametrize("behind", ["in childhood", "with fever", "."])
+def test_a_name_turned_round_may_be_followed_by_a_small_word(
+    matcher: Callable[..., NativeMatcher], behind: str
+) -> None:
+    found = matcher("1=Recurrent bronchitis", "2=Bronchitis").find(f"bronchitis, recurrent {behind}")
+    assert [(item.concept, item.rule) for item in found] == [("T:1", "order")]
+
+
+def test_one_that_is_joined_to_something_is_a_list(matcher: Callable[..., NativeMatcher]) -> None:
+    found = matcher("1=Muscle weakness", "2=Weakness").find("weakness, muscle and joint pain")
+    assert [item.concept for item in found] == ["T:2"]
