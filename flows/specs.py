@@ -14,8 +14,10 @@ from curation.tasks.registry import TASKS, task_of
 from flows.crawl.repositories.base import CrawlRequest
 from flows.crawl.spec_sources import requests_of
 from schemas.errors import UsageError
+from schemas.invalid import said_of
 from schemas.spec import DatasetSpec, Images, load_spec
 from schemas.task import Settings
+from schemas.wording import meant
 
 DATA_CARDS = Path(__file__).resolve().parents[1] / "data_cards"
 
@@ -27,15 +29,15 @@ def spec_path(dataset: str) -> Path:
         UsageError: there is none.
     """
     given = Path(dataset)
-    if given.suffix == ".toml" and given.is_file():
+    if given.suffix == ".toml":
         return given
     path = DATA_CARDS / dataset / "spec.toml"
     if path.is_file():
         return path
     known = sorted(item.parent.name for item in DATA_CARDS.glob("*/spec.toml"))
     raise UsageError(
-        f"no dataset is called {dataset!r}",
-        file=str(path),
+        f"no dataset is called {dataset!r}{meant(dataset, known)}",
+        file=str(DATA_CARDS),
         hint="datasets here: " + (", ".join(known) or "none"),
     )
 
@@ -49,8 +51,9 @@ def read_spec(path: Path, overrides: Mapping[str, str] | None = None) -> Dataset
     spec = load_spec(path, overrides)
     unknown = sorted(set(spec.tasks) - set(TASKS))
     if unknown:
+        named = ", ".join(unknown) + meant(unknown[0], TASKS)
         raise UsageError(
-            f"the spec names a task that there is no code for: {', '.join(unknown)}",
+            f"the spec names a task that there is no code for: {named}",
             file=str(path),
             hint=f"tasks: {', '.join(TASKS)}",
         )
@@ -58,7 +61,7 @@ def read_spec(path: Path, overrides: Mapping[str, str] | None = None) -> Dataset
         _check_settings(name, given, path)
     if unasked := sorted(set(spec.prompts.stages) - set(KINDS)):
         raise UsageError(
-            f"prompts.stages: there is no kind of prompt {unasked[0]!r}",
+            f"prompts.stages: there is no kind of prompt {unasked[0]!r}{meant(unasked[0], KINDS)}",
             file=str(path),
             hint=f"kinds: {', '.join(KINDS)}",
         )
@@ -68,15 +71,18 @@ def read_spec(path: Path, overrides: Mapping[str, str] | None = None) -> Dataset
 
 def _check_settings(name: str, given: Mapping[str, Any], path: Path) -> None:
     """Hold the table [tasks.<name>] of a spec to the fields of the task's settings."""
-    own = sorted(TASKS[name].settings.model_fields.keys() - Settings.model_fields.keys())
+    settings = TASKS[name].settings
+    own = sorted(settings.model_fields.keys() - Settings.model_fields.keys())
     known = "its settings: " + ", ".join(own)
     for key in sorted(given.keys() - set(own)):
-        raise UsageError(f"tasks.{name}: there is no setting {key!r}", file=str(path), hint=known)
+        raise UsageError(
+            f"tasks.{name}: there is no setting {key!r}{meant(key, own)}", file=str(path), hint=known
+        )
     try:
-        TASKS[name].settings.model_validate(dict(given))
+        settings.model_validate(dict(given))
     except ValidationError as error:
-        first = error.errors()[0]
-        said = f"tasks.{name}.{first['loc'][0]}: {first['msg']}, not {first['input']!r}"
+        where, what = said_of(error, settings)
+        said = f"tasks.{name}.{where[0]}: {what}, not {given[where[0]]!r}"
         raise UsageError(said, file=str(path), hint=known) from error
 
 

@@ -16,6 +16,7 @@ from cronsim import CronSim, CronSimError
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
 from schemas.errors import UsageError
+from schemas.invalid import said_of
 from schemas.licences import Profile
 
 Name = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]+(?:-[a-z0-9]+)*$", max_length=60)]
@@ -284,7 +285,9 @@ def load_spec(path: Path, overrides: Mapping[str, str] | None = None) -> Dataset
         UsageError: the file is missing, not TOML, or says something a spec does not have.
     """
     try:
-        content: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8"))
+        content: dict[str, Any] = tomllib.loads(
+            path.read_text("utf-8-sig")
+        )  # some editors begin files with a mark
     except OSError as error:
         raise UsageError(
             "the spec cannot be read", file=str(path), hint="check the path given to --spec"
@@ -296,10 +299,9 @@ def load_spec(path: Path, overrides: Mapping[str, str] | None = None) -> Dataset
     try:
         return DatasetSpec.model_validate(content)
     except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(str(part) for part in first["loc"]) or "spec"
+        where, what = said_of(error, DatasetSpec)
         raise UsageError(
-            f"{where}: {first['msg']}", file=str(path), hint="see schemas/spec.py for every key"
+            f"{'.'.join(where) or 'spec'}: {what}", file=str(path), hint="see schemas/spec.py for every key"
         ) from error
 
 

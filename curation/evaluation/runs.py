@@ -132,7 +132,8 @@ def _lines(path: Path) -> Iterator[str]:
         with gzip.open(path, "rt", encoding="utf-8") if is_packed else path.open(encoding="utf-8") as file:
             yield from file
     except (OSError, EOFError, UnicodeDecodeError, zlib.error) as error:
-        raise ReleaseError(f"the run cannot be read: {error}", file=str(path)) from error
+        why = getattr(error, "strerror", None) or error
+        raise ReleaseError(f"the run cannot be read: {why}", file=str(path)) from error
 
 
 def _fields(line: str, number: int, path: Path) -> tuple[str, str, float, float, str]:

@@ -9,6 +9,7 @@ from schemas.errors import UsageError
 from schemas.overlap_policy import Dimension, Level
 from schemas.stages import ReviewStage
 from schemas.task import Task
+from schemas.wording import meant
 
 
 def load(module: str) -> Task:
@@ -55,7 +56,7 @@ def task_of(name: str) -> Task:
         UsageError: this code has none.
     """
     if name not in TASKS:
-        raise UsageError(f"no task is called {name!r}", hint="tasks: " + ", ".join(TASKS))
+        raise UsageError(f"no task is called {name!r}{meant(name, TASKS)}", hint="tasks: " + ", ".join(TASKS))
     return TASKS[name]
 
 

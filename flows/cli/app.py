@@ -56,7 +56,7 @@ from flows.cli.state import doctor, status
 from flows.cli.takedown import sweep, takedown
 from flows.cli.vocabulary import vocabulary_app
 from schemas.errors import MedqrelsError, is_interrupted
-from schemas.wording import visible, without_password
+from schemas.wording import tell, without_password
 
 _ON = "the same command continues from here"
 _OF_THE_MACHINE = {
@@ -79,6 +79,7 @@ _OF_THE_MACHINE = {
     errno.ELOOP: "links lead in a circle: name another place",
 }
 """Errors of the operating system that are nobody's defect here -> what helps."""
+_NOT_UTF8 = "name a place whose path is UTF-8; where it is, unset PYTHONUTF8 and PYTHONCOERCECLOCALE"
 _OF_SQLITE = {
     "database or disk is full": errno.ENOSPC,
     "disk I/O error": errno.EIO,
@@ -176,8 +177,10 @@ def release(
     common: Common = DEFAULT,
 ) -> int:
     """Assemble a versioned release with its card, and audit it."""
+    from flows.engine.releases import check_version
     from flows.specs import parse_overrides, read_dataset, spec_path
 
+    check_version(version)
     wanted = read_dataset(spec_path(dataset), parse_overrides(overrides))
     if dry_run:
         spec = wanted.spec
@@ -232,8 +235,10 @@ def run(
     common: Common = DEFAULT,
 ) -> int:
     """Do everything a spec asks for: crawl, extract, ground, build, release, audit."""
+    from flows.engine.releases import check_version
     from flows.specs import parse_overrides, read_dataset
 
+    check_version(version)
     wanted = read_dataset(spec, parse_overrides(overrides))
     from flows.engine.session import choosing
 
@@ -327,7 +332,7 @@ def run_cli(arguments: list[str] | None = None) -> int:
         code = app(arguments, exit_on_error=False, print_error=False, result_action="return_value")
     except cyclopts.CycloptsError as error:
         verb = " ".join(("medqrels", *(error.command_chain or ()), "--help"))
-        _fail(as_json, {"error": "UsageError", "message": str(error).strip(), "hint": verb})
+        _fail(as_json, {"error": "UsageError", "message": _of_the_command(error), "hint": verb})
         return USAGE
     except MedqrelsError as error:
         _fail(as_json, error.attrs())
@@ -349,6 +354,13 @@ def run_cli(arguments: list[str] | None = None) -> int:
     return code if isinstance(code, int) else OK
 
 
+def _of_the_command(error: cyclopts.CycloptsError) -> str:
+    """What is wrong with the words of a command."""
+    if isinstance(error, cyclopts.UnusedCliTokensError):
+        return f"the command takes no {' '.join(map(repr, error.unused_tokens or ()))}"
+    return str(error).strip()
+
+
 def _unexpected(error: Exception) -> dict[str, str]:
     """What to say of an error nobody raised on purpose: of the machine, or a defect of ours."""
     name = type(error).__name__
@@ -357,6 +369,8 @@ def _unexpected(error: Exception) -> dict[str, str]:
         file = os.fsdecode(error.filename) if isinstance(error.filename, (str, bytes)) else ""
         message, hint = error.strerror or name, _OF_THE_MACHINE[number]
         return {"error": name, "message": message, "file": file, "hint": hint}
+    if isinstance(error, UnicodeEncodeError) and "\udc80" <= error.object[error.start] <= "\udcff":
+        return {"error": name, "message": "the name of a file or folder is not UTF-8", "hint": _NOT_UTF8}
     if isinstance(error, sqlite3.OperationalError) and str(error) in _OF_SQLITE:
         return {"error": name, "message": str(error), "hint": _OF_THE_MACHINE[_OF_SQLITE[str(error)]]}
     if str(error).startswith("Symlink loop from"):  # Python before 3.13 has no number for it
@@ -419,18 +433,27 @@ def _of_its_server(error: Exception) -> str:
 def _fail(as_json: bool, attrs: dict[str, str]) -> None:
     _FAILED.set()
     if as_json:
-        print(visible(json.dumps(attrs, ensure_ascii=False)), file=sys.stderr)
-        return
-    print(visible(f"error: {attrs['message']}"), file=sys.stderr)
-    for key in ("record", "file"):
-        if attrs.get(key):
-            print(visible(f"  {key}: {attrs[key]}"), file=sys.stderr)
-    if attrs.get("hint"):
-        print(visible(f"  next: {attrs['hint']}"), file=sys.stderr)
+        lines = [json.dumps(attrs, ensure_ascii=False)]
+    else:
+        told = {"record": "record", "file": "file", "hint": "next"}
+        lines = [f"  {word}: {attrs[key]}" for key, word in told.items() if attrs.get(key)]
+        lines.insert(0, f"error: {attrs['message']}")
+    tell("\n".join(lines), sys.stderr)
+
+
+def _stand_in_for_closed() -> None:
+    """Where a service starts without stdout or stderr, the next file opened would get what is printed."""
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        if getattr(sys, name) is None:
+            stream = open(os.devnull, "r" if name == "stdin" else "w")  # noqa: SIM115 - as long as the process
+            if stream.fileno() != number:
+                os.dup2(stream.fileno(), number)
+            setattr(sys, name, stream)
 
 
 def main() -> NoReturn:
     """Entry point of the `medqrels` command."""
+    _stand_in_for_closed()
     signal.signal(signal.SIGINT, _note_sigint)
     atexit.register(_end_quietly)  # before all others, so that it is the last to run
     sys.exit(run_cli())

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import logging
-import os
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -13,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
-from schemas.wording import counted, visible, without_password
+from schemas.wording import counted, tell, visible, without_password
 
 if TYPE_CHECKING:  # they load pyarrow, which `medqrels --help` does not need
     from flows.pipeline import Verb
@@ -55,16 +54,13 @@ DEFAULT = Common()
 
 
 def emit(common: Common, result: Any, text: str | Callable[[], str]) -> None:
-    """Print a result: JSON for machines, text for people. A pipe closed early, by `| head`, is no error."""
+    """Print a result: JSON for machines, text for people."""
     if common.json:
         shown = json.dumps(result, indent=1, sort_keys=True, ensure_ascii=False, default=str)
     else:
         shown = text if isinstance(text, str) else text()
-    try:
-        if shown:
-            print(visible(shown), flush=True)
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the flush at exit finds it writable
+    if shown:
+        tell(shown, sys.stdout)
 
 
 def emit_plan(

@@ -22,7 +22,7 @@ def rebuild(
     """Build a release again, aside, from raw/ and what was recorded, and compare every byte."""
     if not check:
         raise UsageError(
-            "a release that stands is not built over", hint=f"medqrels rebuild {release} --check proves it"
+            "rebuild proves a release, it replaces none", hint=f"medqrels rebuild {release} --check proves it"
         )
     from flows.release.rebuild import rebuild as rebuild_release
 

@@ -32,9 +32,15 @@ def read_lines(path: Path, read: Callable[[str], str], unit: str, id_name: str) 
         UsageError: the file cannot be read, is empty, or a line is not an id.
     """
     try:
-        lines = path.read_text("utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"the id file cannot be read: {error}", file=str(path)) from error
+        lines = path.read_text("utf-8-sig").splitlines()  # some editors begin files with a mark
+    except OSError as error:
+        raise UsageError(f"the id file cannot be read: {error.strerror}", file=str(path)) from error
+    except UnicodeDecodeError as error:
+        raise UsageError(
+            f"the id file cannot be read: it is not UTF-8 from byte {error.start} on",
+            file=str(path),
+            hint="save it as UTF-8 text",
+        ) from error
     found = []
     for number, line in enumerate(lines, start=1):
         text = line.partition("#")[0].strip()

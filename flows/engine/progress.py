@@ -13,7 +13,7 @@ from typing import Protocol, TextIO
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 
-from schemas.wording import visible
+from schemas.wording import tell, visible
 
 PLAIN_INTERVAL_SECONDS = 5.0
 
@@ -69,9 +69,7 @@ class PlainReporter:
 
     def line(self, text: str) -> None:
         """Print one line."""
-        stream = self._stream or sys.stderr
-        stream.write(visible(text) + "\n")  # one call: lines of several threads do not mix
-        stream.flush()
+        tell(text, self._stream or sys.stderr)
 
 
 class _LiveSteps:

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 from curation.published.manifest import NAME, read_manifest
-from flows.engine.workspace import Workspace
+from flows.engine.workspace import Workspace, is_workspace
 from schemas.errors import UsageError
 
 _SEMVER = re.compile(r"(\d+)\.(\d+)\.(\d+)(-[0-9a-z.]+)?")
@@ -28,10 +28,34 @@ def task_directories(release: str, workspace: Workspace | None) -> list[Path]:
         )
     found = sorted(item.parent for item in path.glob(f"*/{NAME}")) if path.is_dir() else []
     if (path / NAME).is_file() or not found:
+        _refuse_several(path)
         return [path]
     for directory in found:
         read_manifest(directory)
     return found
+
+
+def _refuse_several(path: Path) -> None:
+    """A workspace, or the folder of a dataset, is no dataset of somebody else."""
+    base = path / "releases" if is_workspace(path) else path
+    found = (item for depth in ("*/*", "*/*/*") for item in base.glob(f"{depth}/{NAME}"))
+    versions = sorted({item.parents[1] for item in found})
+    if versions or base != path:
+        raise UsageError(
+            "this holds releases and is none itself",
+            file=str(path),
+            hint=f"name one: {', '.join(map(str, versions[:5]))}" if versions else "medqrels release DATASET",
+        )
+
+
+def check_version(version: str | None) -> None:
+    """Find out that a version is none before the work that it is to name.
+
+    Raises:
+        UsageError: it is none.
+    """
+    if version is not None and version_order(version) is None:
+        raise UsageError(f"not a version: {version!r}", hint="use MAJOR.MINOR.PATCH, e.g. 1.0.0")
 
 
 def earlier_releases(workspace: Workspace, dataset: str, version: str | None) -> list[tuple[str, list[Path]]]:

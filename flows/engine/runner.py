@@ -117,7 +117,7 @@ def plan(
         WorkspaceError: an input stage has not run, or is out of date.
     """
     views, outputs = _tables(stage)
-    names = {table.partition(".")[0] for table in views.values()}
+    names = stages_before(stage)
     finished = functools.cache(lambda name: shards_of(workspace, name))
     for name in sorted(names):
         if not finished(name):
@@ -143,6 +143,11 @@ def plan(
         staged = workspace.temporary / f"{stage.name}.{shard}"
         jobs.append(Job(stage, shard, folder, staged, files, identity, used, memory_limit))
     return jobs
+
+
+def stages_before(stage: RecordStage | SetStage) -> set[str]:
+    """Names of the stages whose tables a stage reads."""
+    return {table.partition(".")[0] for table in _tables(stage)[0].values()}
 
 
 def _tables(stage: RecordStage | SetStage) -> tuple[dict[str, str], list[tuple[str, type]]]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import re
+import tomllib
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -30,11 +31,22 @@ from flows.engine.hosts import (
 )
 from schemas.address import is_here
 from schemas.errors import UsageError
+from schemas.invalid import said_of
+from schemas.wording import meant
 
 CONFIG_VARIABLE = "MEDQRELS_CONFIG"
 LABEL_STUDIO_VARIABLE = "MEDQRELS_LABEL_STUDIO_VENV"
 DEFAULT_CONFIG = "medqrels.toml"
+_ALL = "see docs/settings.md for every setting"
 LEAST_MEMORY_KIB = 128 * 1024
+
+
+class _Toml(TomlConfigSettingsSource):
+    """The file, which some editors begin with a mark."""
+
+    def _read_file(self, file_path: Any) -> dict[str, Any]:
+        read: dict[str, Any] = tomllib.loads(file_path.read_text("utf-8-sig"))
+        return read
 
 
 class HttpSettings(BaseModel):
@@ -116,7 +128,7 @@ class Settings(BaseSettings):
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         """Command line over environment over TOML file over defaults."""
-        toml = TomlConfigSettingsSource(settings_cls, toml_file=config_path())
+        toml = _Toml(settings_cls, toml_file=config_path())
         return (init_settings, env_settings, toml)
 
 
@@ -138,15 +150,19 @@ def load_settings(**overrides: Any) -> Settings:
     try:
         return Settings(**{key: value for key, value in overrides.items() if value is not None})
     except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(str(part) for part in first["loc"])
+        where, what = said_of(error, Settings)
+        variable = _variable(where)
         raise UsageError(
-            f"setting {where!r}: {first['msg'].removeprefix('Value error, ')}",
-            file=str(path),
-            hint="see docs/settings.md for every setting",
+            f"setting {'.'.join(where)!r}: {what}",
+            file="" if variable else str(path),
+            hint=f"correct {variable}; {_ALL}" if variable else _ALL,
         ) from error
     except ValueError as error:
-        raise UsageError(f"settings cannot be read: {error}", file=str(path)) from error
+        raise UsageError(
+            f"settings cannot be read: {error}",
+            file=str(path),
+            hint='it has to be TOML in UTF-8: key = "text"',
+        ) from error
 
 
 def require_contact(settings: Settings, endpoints: Iterable[str]) -> None:
@@ -162,6 +178,12 @@ def require_contact(settings: Settings, endpoints: Iterable[str]) -> None:
         )
 
 
+def _variable(where: tuple[str, ...]) -> str:
+    """The variable that a setting was read from, '' where it stands in the file."""
+    name = f"MEDQRELS_{'__'.join(where)}".upper()
+    return next((variable for variable in os.environ if variable.upper() == name), "")
+
+
 def _refuse_unknown_variables() -> None:
     """pydantic-settings ignores misspelt variables; a setting that silently does nothing misleads."""
     known = {f"MEDQRELS_{name}".upper() for name in Settings.model_fields}
@@ -169,4 +191,4 @@ def _refuse_unknown_variables() -> None:
     for variable in sorted(os.environ):
         name = variable.upper().partition("__")[0]
         if name.startswith("MEDQRELS_") and name not in known:
-            raise UsageError(f"unknown setting {variable}", hint="see docs/settings.md for every setting")
+            raise UsageError(f"unknown setting {variable}{meant(name, known)}", hint=_ALL)

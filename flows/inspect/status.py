@@ -25,7 +25,7 @@ from flows.engine.workspace import Workspace
 from flows.inspect import running
 from flows.inspect.audit_status import NOT_AUDITED, standing
 from flows.inspect.stages import stages_in
-from flows.pipeline import PARTITION, VERSIONS
+from flows.pipeline import PARTITION, VERSIONS, Verb, steps
 from flows.schedules import Planned
 from schemas.errors import ReleaseError, WorkspaceError
 from schemas.prompt import models_in
@@ -181,14 +181,14 @@ def _next(found: Mapping[str, Any]) -> str:
     for stage in found["stages"]:
         if stage["next"]:
             return str(stage["next"])
-    for stage, command in (
-        (CRAWL, "medqrels run --spec SPEC"),
-        ("parse", "medqrels extract"),
-        ("labels", "medqrels ground"),
-        (PARTITION, "medqrels build --spec SPEC"),
-    ):
-        if stage not in made:
-            return command
+    if CRAWL not in made:
+        return "medqrels run --spec SPEC"
+    verbs: tuple[Verb, ...] = ("extract", "ground")
+    for verb in verbs:  # one that was interrupted has made some of its stages
+        if any(step.stage is not None and step.stage.name not in made for step in steps(verb)):
+            return f"medqrels {verb}"
+    if PARTITION not in made:
+        return "medqrels build --spec SPEC"
     readable = [item for item in found["releases"] if "error" not in item]
     if not readable and any(item["model"] and item["not_run"] for item in found["answers"]):
         return "medqrels answer --spec SPEC"

@@ -28,7 +28,7 @@ from schemas.errors import UsageError
 from schemas.record import from_table, to_dict
 from schemas.stages import Drop, Reason
 from schemas.withdrawal import REASONS, WithdrawalReason, Withdrawn
-from schemas.wording import counted
+from schemas.wording import counted, meant
 from sources.stage import CRAWL
 
 SETTLING = "settling"
@@ -74,7 +74,9 @@ def reason_of(text: str) -> WithdrawalReason:
     for code in REASONS:
         if code == text:
             return code
-    raise UsageError(f"no reason is called {text!r}", hint=f"reasons: {', '.join(REASONS)}")
+    raise UsageError(
+        f"no reason is called {text!r}{meant(text, REASONS)}", hint=f"reasons: {', '.join(REASONS)}"
+    )
 
 
 def known(register: Sequence[Withdrawn], name: str) -> Withdrawn | None:

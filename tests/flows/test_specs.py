@@ -11,8 +11,8 @@ import pytest
 
 from flows.inspect.preview import preview_stages
 from flows.pipeline import Choices, parameters_of, steps
-from flows.specs import check_images, given_spec, read_spec, spec_path
-from schemas.errors import UsageError
+from flows.specs import check_images, chosen_tasks, given_spec, read_spec, spec_path
+from schemas.errors import UsageError, WorkspaceError
 from schemas.spec import Images
 from tests.pipeline import crawl_bucket, new_workspace, run_stages
 
@@ -88,3 +88,40 @@ def test_a_missing_language_is_told_before_a_flow_starts(capsys: pytest.CaptureF
     with pytest.raises(UsageError, match="xxx"):
         check_images(Images(ocr=True, ocr_languages="xxx"))
     check_images(Images(faces=True, ocr=True))
+
+
+def test_what_is_misspelt_is_told_what_it_may_mean(tmp_path: Path) -> None:
+    text = SPEC.read_text("utf-8")
+    for wrong, said in (
+        (text.replace("name = ", "nmae = ", 1), "nmae: there is no such key; did you mean 'name'"),
+        (text + "\n[tasks.summry]\n", "summry; did you mean 'summary'"),
+        (
+            text.replace("[tasks.summary]", "[tasks.summary]\nmin_abstract_word = 3"),
+            "did you mean 'min_abstract_words'",
+        ),
+        ("", "name: this key is missing"),
+    ):
+        path = tmp_path / "spec.toml"
+        path.write_text(wrong, "utf-8")
+        with pytest.raises(UsageError, match=said):
+            read_spec(path)
+    with pytest.raises(UsageError, match="did you mean 'medqrels-sample'"):
+        spec_path("medqrels-sampl")
+    with pytest.raises(UsageError, match="did you mean 'summary'"):
+        chosen_tasks(["smmary"])
+
+
+def test_a_spec_of_an_editor_that_marks_its_files_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "spec.toml"
+    path.write_bytes(b"\xef\xbb\xbf" + SPEC.read_bytes().replace(b"\n", b"\r\n"))
+    assert read_spec(path) == read_spec(SPEC)
+
+
+def test_what_has_never_run_is_all_to_do(tmp_path: Path) -> None:
+    workspace = new_workspace(tmp_path / "w")
+    crawl_bucket(workspace, ["PMC990000001"])
+    shown = preview_stages(str(workspace.root), steps("extract"), Choices.of(None))
+    assert [item["stage"] for item in shown] == [step.name for step in steps("extract")]
+    assert all(item["to_do"] > 0 and not item["done"] for item in shown)
+    with pytest.raises(WorkspaceError, match="has not run"):
+        preview_stages(str(workspace.root), steps("build"), Choices.of(None))

@@ -19,6 +19,7 @@ from schemas.address import is_here
 from schemas.article import RawArticle, SourceName
 from schemas.errors import UsageError
 from schemas.hashing import canonical_json, sha256_text
+from schemas.invalid import said_of
 from schemas.licences import Profile
 from schemas.stages import Drop
 from sources.http import ClientSettings, PoliteClient
@@ -109,10 +110,10 @@ class CrawlRequest(BaseModel, ABC):
         try:
             return cls(**given)
         except ValidationError as error:
-            first = error.errors()[0]
-            field = str(first["loc"][0]) if first["loc"] else ""
+            where, what = said_of(error, cls)
+            field = where[0] if where else ""
             raise UsageError(
-                f"{named.get(field, field)}: {first['msg']}", file=file, hint="docs/sources.md"
+                f"{named.get(field, field)}: {what}", file=file, hint="docs/sources.md"
             ) from error
 
     def brought_up_to_date(self, changes: Changes, as_of: str) -> Self:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import combinations
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from benchmarks.grounding import generate, gold
 from curation.concepts.english import fold_english
 from curation.concepts.matcher import Match
 from curation.concepts.names import CASED, analyse
+from curation.concepts.native import NativeMatcher
 from curation.concepts.normalise import base_language, fold, language_of
 from curation.concepts.scripts import COMMA, HARD, HYPHEN, SLASH, SOFT, SPACE, gap_class, split
 

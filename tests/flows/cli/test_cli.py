@@ -234,6 +234,11 @@ def test_id_files(tmp_path: Path) -> None:
     path = tmp_path / "ids.txt"
     path.write_text("# a comment\nPMC12 # why\n\n 7 \npmc9\n", "utf-8")
     assert read_ids(path) == ["PMC12", "PMC7", "PMC9"]
+    path.write_bytes(b"\xef\xbb\xbfPMC12\r\n\r\nPMC9\r\n")
+    assert read_ids(path) == ["PMC12", "PMC9"]
+    path.write_bytes(b"PMC12\nPMC\xff")
+    with pytest.raises(UsageError, match="not UTF-8 from byte 9 on"):
+        read_ids(path)
     path.write_text("PMC12\n10.1000/x\n", "utf-8")
     with pytest.raises(UsageError, match="line 2"):
         read_ids(path)
@@ -407,3 +412,58 @@ def test_a_sigterm_while_duckdb_runs_is_no_defect() -> None:
         [sys.executable, "-c", STOPPED], cwd=ROOT, capture_output=True, text=True, timeout=60, check=False
     )
     assert (done.returncode, done.stdout, done.stderr) == (-signal.SIGTERM, "", "")
+
+
+@pytest.mark.parametrize("number", [1, 2])
+def test_a_service_may_start_it_without_a_place_to_print(number: int, tmp_path: Path) -> None:
+    """The next file opened would get the number, and what is printed."""
+    code = f"""if True:
+        import os, sys
+        os.close({number})
+        os.execv(sys.executable, [sys.executable, "-c", sys.argv[1], *sys.argv[2:]])
+    """
+    program = "from flows.cli.app import main; main()"
+    arguments = ["crawl", "pmc", "--ids", str(ids_path()), "--workspace", str(tmp_path / "w"), "--dry-run"]
+    done = subprocess.run(
+        [sys.executable, "-c", code, program, *arguments], cwd=ROOT, capture_output=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
+def test_work_goes_on_when_nobody_reads_its_progress() -> None:
+    program = (
+        "import sys\nfrom flows.engine.progress import PlainReporter\nsys.stdin.readline()\n"
+        "for _ in range(9): PlainReporter().line('line ' * 100_000)\nprint('done')"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as started:
+        assert started.stdin and started.stdout and started.stderr
+        started.stderr.close()
+        started.stdin.write(b"go\n")
+        started.stdin.close()
+        said = started.stdout.read()
+    assert (started.returncode, said) == (0, b"done\n")
+
+
+def test_a_place_whose_name_is_not_utf8_is_told_as_one(
+    built: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """DuckDB opens no such path."""
+    place = tmp_path / os.fsdecode(b"w\xff")
+    place.symlink_to(built)
+    assert run_cli(["show", "pmc:PMC990000001.1", "--workspace", str(place)]) == 3
+    error = capsys.readouterr().err
+    assert "is not UTF-8" in error and "defect" not in error
+
+
+def test_what_is_wrong_with_the_words_of_a_command_is_plain(
+    built: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for arguments, said in (
+        (["status", "more"], "the command takes no 'more'"),
+        (["release", "medqrels-sample", "--version", "1.0"], "not a version: '1.0'"),
+        (["audit", str(built)], "this holds releases and is none itself"),
+    ):
+        assert run_cli([*arguments, "--workspace", str(built)]) == 2
+        assert said in capsys.readouterr().err

@@ -127,7 +127,7 @@ def test_a_new_source_is_its_module_and_two_lines(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert "LETTERS" in done.stdout and "Take letters from a file, one a line." in done.stdout
     assert "Fewest characters of a letter." in done.stdout
-    assert "error: --shortest: Input should be greater than or equal to 1" in done.stderr
+    assert "error: --shortest: should be greater than or equal to 1" in done.stderr
     result = json.loads(done.stdout.rpartition("RESULT ")[2])
     assert result["codes"] == [0, 2, 0]
     assert (result["raw"], result["_dropped"]) == (["toy:0", "toy:2"], ["1"])

@@ -64,7 +64,7 @@ def test_every_key_makes_its_requests(tmp_path: Path) -> None:
         ('gazette = ["a"]', "sources.gazette: no repository has this key"),
         ('folders = "one"', "sources.folders: a list belongs here"),
         ('pmc_ids = ["one"]', "sources.pmc_ids: one value, not a list, belongs here"),
-        ('pmc_query = "a"\npmc_limit = 0', "sources.pmc_limit: Input should be greater than or equal to 1"),
+        ('pmc_query = "a"\npmc_limit = 0', "sources.pmc_limit: should be greater than or equal to 1"),
         ('pmc_query = "a"\npmc_since = "May"', "sources.pmc_since: String should match pattern"),
     ],
 )

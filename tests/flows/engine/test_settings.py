@@ -146,3 +146,23 @@ def test_settings_do_not_change() -> None:
         found.workers = 3  # type: ignore[misc]
     with pytest.raises(ValueError, match="frozen"):
         found.pmc.connections = 3  # type: ignore[misc]
+
+
+def test_a_file_of_an_editor_that_marks_its_files_is_read(clean: Path) -> None:
+    (clean / "medqrels.toml").write_bytes(b"\xef\xbb\xbfworkers = 3\r\n")
+    assert load_settings().workers == 3
+
+
+def test_a_misspelt_key_is_told_what_it_may_mean(clean: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    toml(clean, "[pmc]\nendpiont = 'x'")
+    with pytest.raises(UsageError, match=r"'pmc\.endpiont': there is no such key; did you mean 'endpoint'"):
+        load_settings()
+    (clean / "medqrels.toml").unlink()
+    monkeypatch.setenv("MEDQRELS_PMC__CONNECTIONS", "none")
+    with pytest.raises(UsageError, match=r"'pmc\.connections': should be a valid integer") as caught:
+        load_settings()
+    assert not caught.value.file and "correct MEDQRELS_PMC__CONNECTIONS" in caught.value.hint
+    monkeypatch.delenv("MEDQRELS_PMC__CONNECTIONS")
+    monkeypatch.setenv("MEDQRELS_WRKERS", "3")
+    with pytest.raises(UsageError, match="did you mean 'MEDQRELS_WORKERS'"):
+        load_settings()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import re
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from flows.engine.workspace import Workspace
 from flows.inspect.status import describe, status
 from schemas.audit import AuditReport
 from tests.flows.toy import CUT, POOL, articles, run, seed
+from tests.pipeline import crawl_bucket, new_workspace, run_stages
 from tests.releases import manifest
 
 
@@ -183,3 +185,15 @@ def test_content_that_forbids_publishing_and_emptiness_are_told(workspace: Works
     assert re.search(r"visual_context +0 +0 +0 +0  empty", text) and "not publishable" in text
     (empty / "release.json").write_text("{}", "utf-8")
     assert "release.json is of format None" in describe(status(workspace))
+
+
+def test_after_a_command_that_was_interrupted_comes_the_same(tmp_path: Path) -> None:
+    """Some of its stages are there, and are fresh."""
+    workspace = new_workspace(tmp_path / "w")
+    crawl_bucket(workspace, ["PMC990000001"])
+    run_stages(workspace, ground=False)
+    assert status(workspace)["next"] == "medqrels ground"
+    for folder in workspace.work.iterdir():
+        if folder.name not in ("selection", "crawl", "parse"):
+            shutil.rmtree(folder)
+    assert status(workspace)["next"] == "medqrels extract"
