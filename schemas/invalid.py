@@ -1,4 +1,4 @@
-"""What is wrong with settings, a spec or a sidecar, in the words of whoever wrote it."""
+"""What is wrong with settings or a spec, in the words of whoever wrote it."""
 
 from __future__ import annotations
 

@@ -15,7 +15,6 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, Validation
 from schemas import licences
 from schemas.article import Licence
 from schemas.errors import InputError
-from schemas.invalid import said_of
 from schemas.stages import Reason
 
 SUFFIX: Final = ".meta.toml"
@@ -144,8 +143,9 @@ def read_sidecar(data: bytes, file: str = "") -> Sidecar:
     try:
         return Sidecar.model_validate(tomllib.loads(data.decode("utf-8-sig")))
     except ValidationError as error:
-        where, what = said_of(error, Sidecar)
-        raise _invalid(f"{'.'.join(where) or 'sidecar'}: {what}", file) from None
+        first = error.errors()[0]
+        where = ".".join(str(part) for part in first["loc"]) or "sidecar"
+        raise _invalid(f"{where}: {first['msg']}", file) from None
     except (ValueError, RecursionError) as error:
         raise _invalid(f"not TOML: {str(error)[:200]}", file) from None
 
