@@ -386,7 +386,7 @@ def test_places_that_are_none(workspace: Workspace) -> None:
     for name in ("small@1.0.0/visual_context", "small/visual_context", str(directory)):
         assert task_directory(name, workspace) == directory
     for name in ("small@2.0.0/visual_context", "small/summary", "large", str(directory.parents[2])):
-        with pytest.raises(UsageError, match=r"no release|no task"):
+        with pytest.raises(UsageError, match=r"no release|no task|holds releases"):
             task_directory(name, workspace)
     (directory / "release.json").write_text(manifest(task="summary").to_json(), encoding="utf-8")
     with pytest.raises(UsageError, match="no candidates"):
