@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import tomllib
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -42,22 +43,26 @@ def ways(words: Sequence[Word]) -> Iterator[list[Word]]:
     """
     if not SHORTEST <= len(words) <= LONGEST:
         return
-    known = paraphrases()
-    made: set[tuple[str, ...]] = {tuple(sorted(word.key for word in words))}
-    for first in dict.fromkeys(word.key for word in words):
-        for one in known.get(first, ()):
-            rest = _without(words, one.said)
-            if not any(_is_telling(word.key) for word in rest):
-                continue  # "1 mL" is no mucolipidosis 1
-            if one.beside and all(word.key != one.beside for word in rest):
-                continue
-            way = [*rest, *map(_word, one.instead)]
-            keys = tuple(sorted(word.key for word in way))
-            if keys not in made:
-                made.add(keys)
-                yield way
-                if len(made) > MOST:
-                    return
+    keys = [word.key for word in words]
+    here = set(keys)
+    told = paraphrases()
+    needing = _needing()
+    found = [number for key in here for needed, number in needing.get(key, ()) if needed <= here]
+    made: set[tuple[str, ...]] = {tuple(sorted(keys))}
+    for number in sorted(found, key=lambda number: (keys.index(told[number].said[0]), number)):
+        one = told[number]
+        rest = _without(words, one.said)
+        if not any(_is_telling(word.key) for word in rest):
+            continue  # "1 mL" is no mucolipidosis 1
+        if one.beside and all(word.key != one.beside for word in rest):
+            continue
+        way = [*rest, *map(_word, one.instead)]
+        bag = tuple(sorted(word.key for word in way))
+        if bag not in made:
+            made.add(bag)
+            yield way
+            if len(made) > MOST:
+                return
 
 
 def _is_telling(key: str) -> bool:
@@ -83,11 +88,18 @@ def _word(key: str) -> Word:
 
 
 @functools.cache
-def paraphrases() -> Mapping[str, Sequence[Paraphrase]]:
-    """All of them by the first word of what is replaced, the likeliest first."""
-    found: dict[str, list[Paraphrase]] = {}
-    for row in tomllib.loads(DATA.read_text("utf-8"))["paraphrases"]:
-        said, instead, beside = row
-        one = Paraphrase(tuple(said.split()), tuple(instead.split()), beside)
-        found.setdefault(one.said[0], []).append(one)
+def paraphrases() -> Sequence[Paraphrase]:
+    """All of them; of those that replace the same words the likeliest first."""
+    rows = tomllib.loads(DATA.read_text("utf-8"))["paraphrases"]
+    return [Paraphrase(tuple(said.split()), tuple(instead.split()), beside) for said, instead, beside in rows]
+
+
+@functools.cache
+def _needing() -> Mapping[str, Sequence[tuple[frozenset[str], int]]]:
+    """The words that each needs of a name and its number, by the one of them that the fewest need."""
+    needed = [frozenset((*one.said, one.beside)) - {""} for one in paraphrases()]
+    count = Counter(word for words in needed for word in words)
+    found: dict[str, list[tuple[frozenset[str], int]]] = {}
+    for number, words in enumerate(needed):
+        found.setdefault(min(words, key=lambda word: (count[word], word)), []).append((words, number))
     return found
