@@ -130,16 +130,16 @@ class Marked:
     is_stated: Array
 
 
-def stories(vocabulary: Vocabulary) -> Iterator[Story]:
-    """The cases and abstracts of the development halves."""
+def stories(vocabulary: Vocabulary, half: str = "dev") -> Iterator[Story]:
+    """The cases and abstracts of the halves of the gold that are called so."""
     files = real_files(SHARED)
-    for row in gold_rows("dev"):
+    for row in gold_rows(half):
         if row["cases"]:
             data = files[row["file"]].read_bytes()
             yield from _of_article(row, told(jats.parse(data, raw_of(files[row["file"]], data))), vocabulary)
-    for row in written_articles.gold_rows("dev"):
+    for row in written_articles.gold_rows(half):
         yield from _of_written(row, told(written_articles.article_of(row)), vocabulary)
-    for item in abstracts("dev"):
+    for item in abstracts(half):
         yield from _stories(item.pmid, "abstract", item.told, vocabulary, [item.is_stated])
 
 

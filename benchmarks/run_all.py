@@ -19,6 +19,7 @@ ALL = (
     "crawl_speed",
     "crawl_kills",
     "scope",
+    "second_reading",
     "publication",
     "cases_gold",
     "principal_diagnosis",
