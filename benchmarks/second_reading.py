@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import diagnosis_sentences
-from benchmarks.diagnosis_sentences import GOLD
+from benchmarks.cases_gold import GOLD
 from benchmarks.measure import RESULTS, save
 from benchmarks.principal_diagnosis import Vocabulary, default_vocabulary
 from benchmarks.scope import SETS, invented
@@ -54,7 +54,7 @@ def first_labels() -> Iterator[tuple[str, str, str]]:
 
 
 def of_scope(labels: Mapping[str, str]) -> dict[str, dict[str, int]]:
-    """For each set: articles read twice; clear to both; of these on the same side, people or not; labelled alike."""
+    """For each set: articles read twice, clear to both, of these on the same side (people or not), alike."""
     counts: dict[str, dict[str, int]] = {
         name: dict.fromkeys(("read", "clear", "side", "label"), 0) for name in SETS
     }
