@@ -113,7 +113,8 @@ def commands_page() -> str:
         "| exit code | meaning |",
         "|---|---|",
         "| 0 | done, nothing found |",
-        "| 1 | a finding: an audit found errors, answers conflict, lines were dropped, prompts unanswered |",
+        "| 1 | a finding: an audit found errors, answers conflict, lines were dropped, prompts unanswered, "
+        "articles not delivered |",
         "| 2 | usage: the command or a file it names cannot be carried out as written |",
         "| 3 | failure: the work could not be finished; the message says what to do next |",
         "| 130 | interrupted; the same command continues where it stopped |",

@@ -23,7 +23,7 @@ from sources.store import RawStore, is_safe_name
 
 SOURCE = "folder"
 XML_SUFFIXES = frozenset({".xml", ".nxml"})
-_ODD_BYTE = re.compile(r"\\x[89a-f][0-9a-f]")
+_ODD_BYTE = re.compile(rb"\\x([89a-f][0-9a-f])")
 _log = logging.getLogger("medqrels.sources.folder")
 
 
@@ -49,7 +49,7 @@ class FolderContext:
 def discover(path: Path) -> list[str]:
     r"""XML files at any depth, as sorted POSIX paths inside the folder; hidden ones are passed over.
 
-    Bytes of a name that are no UTF-8 are written as \xe9; such a file is dropped with what to do about it.
+    Bytes of a name that are no UTF-8 are written as \xe9; :func:`path_of` finds such a file again.
 
     A link to a file is listed (fetching it says if it is refused); linked folders are logged and not entered.
 
@@ -67,12 +67,21 @@ def discover(path: Path) -> list[str]:
                 _log.warning("a linked folder is not entered: %s", child)
         for name in files:
             if not name.startswith(".") and os.path.splitext(name)[1].lower() in XML_SUFFIXES:
-                found.append(_as_text(Path(folder, name).relative_to(path).as_posix()))
+                found.append(as_text(Path(folder, name).relative_to(path).as_posix()))
     return sorted(found)
 
 
-def _as_text(name: str) -> str:
+def as_text(name: str) -> str:
+    r"""A file's name as it stands in records: bytes that are no UTF-8 as \xe9."""
     return os.fsencode(name).decode("utf-8", "backslashreplace")
+
+
+def path_of(locator: str, root: Path) -> Path:
+    """The file that a locator means, there or not: as it is written, else with its odd bytes as they were."""
+    plain = root / locator
+    if os.path.lexists(plain):
+        return plain
+    return root / os.fsdecode(_ODD_BYTE.sub(lambda found: bytes([int(found[1], 16)]), os.fsencode(locator)))
 
 
 def fetch(locator: str, context: FolderContext) -> RawArticle | Drop:
@@ -104,10 +113,9 @@ def _inside(locator: str, root: Path) -> Path:
         InputError: it is missing, no plain file, or lies outside the folder.
     """
     try:
-        real, base = (root / locator).resolve(strict=True), root.resolve(strict=True)
+        real, base = path_of(locator, root).resolve(strict=True), root.resolve(strict=True)
     except (OSError, RuntimeError, ValueError):
-        is_odd = _ODD_BYTE.search(locator) is not None
-        raise _missing("a name that is not UTF-8: rename the file" if is_odd else "no such file") from None
+        raise _missing("no such file") from None
     if not real.is_relative_to(base):
         raise _missing("a link or path out of the folder is refused")
     if not real.is_file():
@@ -184,7 +192,7 @@ def _images(
     hrefs: tuple[str, ...], locator: str, context: FolderContext
 ) -> tuple[dict[str, bytes], list[MediaProblem]]:
     """Bytes of the images that hrefs name, by file name, and what was named in vain."""
-    beside = (context.root / locator).parent
+    beside = path_of(locator, context.root).parent
     images: dict[str, bytes] = {}
     taken: dict[str, Path] = {}
     problems: dict[str, MediaProblem] = {}

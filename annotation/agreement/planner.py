@@ -23,6 +23,8 @@ SECONDS_PER_ITEM = 45.0
 MAX_PER_ITEM = 6
 _LARGE = 1e9
 _STEP = 1e-6
+_BEST = 0.99
+"""Most that is planned on: of annotators who never differ, no number of items could be told."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,6 +191,17 @@ def model(
         middle = (low + high) / 2
         low, high = (middle, high) if value(middle) < prior else (low, middle)
     return table, share(low)
+
+
+def nearest(measure: Coefficient, value: float, prevalence: Sequence[float], raters: int) -> float:
+    """The value that annotators of the model can have which is nearest to one that was seen.
+
+    Raises:
+        UsageError: the prevalence is none.
+    """
+    table, share = model(measure, None, prevalence, raters)
+    by_chance = float(values(table, share[None] * _LARGE, [measure])[0, 0])
+    return min(max(value, round(by_chance, 6) + 0.0), _BEST)  # never -0
 
 
 def _z(confidence: float) -> float:

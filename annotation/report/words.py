@@ -143,7 +143,7 @@ def _size(counts: Mapping[str, Any]) -> list[str]:
     lines = [f"{text}. {_twice(counts['items_graded_twice'])}"]
     if counts["left_out"]:
         parts = [f"{number:,} {LEFT_OUT.get(why, why)}" for why, number in counts["left_out"].items()]
-        lines.append(f"Not counted are answers {'; '.join(parts)}.")
+        lines.append(f"Answers not counted: {'; '.join(parts)}.")
     return lines
 
 

@@ -41,7 +41,6 @@ from flows.cli.common import (
     emit_plan,
     with_progress,
 )
-from flows.cli.crawl import crawl_app
 from flows.cli.diff import diff_app
 from flows.cli.evaluate import evaluate_app
 from flows.cli.export import export_app
@@ -105,7 +104,7 @@ app = App(
 
 app.command(answer_app)
 app.command(audit_app)
-app.command(crawl_app)
+app.command("flows.cli.crawl:crawl_app", name="crawl", help="Fetch articles into the workspace.")
 app.command(diff_app)
 app.command(evaluate_app)
 app.command(export_app)
@@ -178,10 +177,12 @@ def release(
 ) -> int:
     """Assemble a versioned release with its card, and audit it."""
     from flows.engine.releases import check_version
+    from flows.engine.settings import load_settings
+    from flows.engine.workspace import Workspace
     from flows.specs import parse_overrides, read_dataset, spec_path
 
-    check_version(version)
     wanted = read_dataset(spec_path(dataset), parse_overrides(overrides))
+    check_version(version, Workspace(load_settings(workspace=common.root).workspace), wanted.spec.name)
     if dry_run:
         spec = wanted.spec
         result = {"dataset": spec.name, "version": version, "tasks": sorted(spec.tasks)}
@@ -236,10 +237,12 @@ def run(
 ) -> int:
     """Do everything a spec asks for: crawl, extract, ground, build, release, audit."""
     from flows.engine.releases import check_version
+    from flows.engine.settings import load_settings
+    from flows.engine.workspace import Workspace
     from flows.specs import parse_overrides, read_dataset
 
-    check_version(version)
     wanted = read_dataset(spec, parse_overrides(overrides))
+    check_version(version, Workspace(load_settings(workspace=common.root).workspace), wanted.spec.name)
     from flows.engine.session import choosing
 
     if dry_run:
@@ -258,7 +261,8 @@ def run(
         result = with_progress(common, lambda: run_flow(wanted, version, common.root))
     made = result["releases"]
     emit(common, result, lambda: _released(made))
-    return OK if all(item["audit"] == "clean" for item in made) else FINDING
+    is_whole = not any(stage.get("unanswered") for stage in result["stages"])
+    return OK if is_whole and all(item["audit"] == "clean" for item in made) else FINDING
 
 
 @app.command

@@ -1,30 +1,17 @@
-"""`medqrels crawl SOURCE`: one command per repository, made from its request when it is called for."""
+"""`medqrels crawl SOURCE`: one command per repository, made from its request; loaded when called for."""
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from cyclopts import App, Parameter
 
-from flows.cli.common import DEFAULT, OK, Common, DryRun, emit, with_progress
+from flows.cli.common import DEFAULT, FINDING, OK, Common, DryRun, emit, with_progress
 from flows.crawl.repositories import REPOSITORIES, request_type
+from flows.crawl.repositories.base import CrawlRequest
 from schemas.wording import counted
-
-if TYPE_CHECKING:  # it loads pyarrow, which `medqrels --help` does not need
-    from flows.crawl.repositories.base import CrawlRequest
-
-crawl_app = App(name="crawl", help="Fetch articles into the workspace.", help_format="plaintext")
-for _source in REPOSITORIES:
-    crawl_app.command(f"{__name__}:{_source}", name=_source)
-
-
-def __getattr__(name: str) -> Callable[..., int]:
-    """The command of a repository: cyclopts looks it up here."""
-    if name not in REPOSITORIES:
-        raise AttributeError(name)
-    return command_of(request_type(name))
 
 
 def command_of(request: type[CrawlRequest]) -> Callable[..., int]:
@@ -83,5 +70,13 @@ def _crawl(request: CrawlRequest, dry_run: bool, common: Common) -> int:
     request.check(load_settings(workspace=common.root))
     from flows.crawl.flow import crawl
 
-    emit(common, with_progress(common, lambda: crawl(request, common.root)), "")
-    return OK
+    [done] = with_progress(common, lambda: crawl(request, common.root))
+    lost = done["unanswered"]
+    told = f"{counted(lost, 'article')} of {done['asked']:,} not delivered: the same command asks again"
+    emit(common, [done], told if lost else "")
+    return FINDING if lost else OK
+
+
+crawl_app = App(name="crawl", help_format="plaintext")
+for _source in REPOSITORIES:
+    crawl_app.command(command_of(request_type(_source)), name=_source)

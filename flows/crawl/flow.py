@@ -6,7 +6,16 @@ import functools
 from collections.abc import Sequence
 from typing import Any
 
-from flows.crawl.fetch import Held, crawl_shard, dropped_of, finished, identity, shard_params, unanswered_of
+from flows.crawl.fetch import (
+    UNANSWERED,
+    Held,
+    crawl_shard,
+    dropped_of,
+    finished,
+    identity,
+    shard_params,
+    unanswered_of,
+)
 from flows.crawl.repositories.base import CrawlRequest, Opened, Opening
 from flows.crawl.selection import Selection, select
 from flows.crawl.withdrawn import fingerprint, leaving_out, of_selection
@@ -16,6 +25,7 @@ from flows.engine.orchestration import flow, task
 from flows.engine.register import read_register
 from flows.engine.runs import current_run, measured, spent
 from flows.engine.session import Session, write_session
+from schemas.errors import FetchError
 from schemas.wording import counted
 from sources.ledger import Ledger
 from sources.stage import CRAWL
@@ -24,7 +34,11 @@ from sources.store import RawStore
 
 @flow(name="crawl", validate_parameters=False)
 def crawl(request: CrawlRequest, workspace: str | None = None) -> list[dict[str, Any]]:
-    """Crawl one repository; returns the stage's summary."""
+    """Crawl one repository; returns the stage's summary, and for how many articles nobody answered.
+
+    Raises:
+        FetchError: for none of those asked for; what is known of them is recorded.
+    """
     with write_session(workspace, create=True, flow="crawl") as session:
         store = RawStore(session.workspace.raw, Ledger(session.workspace.ledger))
         opened = request.open(Opening(session.settings, session.workspace, store))
@@ -32,7 +46,13 @@ def crawl(request: CrawlRequest, workspace: str | None = None) -> list[dict[str,
             session.reporter.line(note)
         size = session.settings.shard_size
         chosen = select(session.workspace, request.source, opened.locators, size, root=opened.root)
-        return [_crawl(session, request, opened, chosen)]
+        done = _crawl(session, request, opened, chosen)
+        if done["asked"] and done["unanswered"] == done["asked"]:
+            raise FetchError(
+                f"{request.source} answered for none of {counted(done['asked'], 'article')}",
+                hint="medqrels doctor --servers says whether it can be reached; then the same command again",
+            )
+        return [done]
 
 
 def _crawl(
@@ -83,4 +103,7 @@ def _crawl(
         session.reporter.line(
             f"{counted(kept, 'article')} not answered and kept as fetched before; the next crawl asks again"
         )
-    return summary.to_dict()
+    now = [manifest for manifest, is_new in done if is_new]
+    lost = kept + sum(manifest.dropped.get(reason, 0) for manifest in now for reason in UNANSWERED)
+    asked = sum(manifest.units["article"]["in"] for manifest in now)
+    return summary.to_dict() | {"asked": asked, "unanswered": lost}

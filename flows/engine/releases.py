@@ -48,14 +48,23 @@ def _refuse_several(path: Path) -> None:
         )
 
 
-def check_version(version: str | None) -> None:
-    """Find out that a version is none before the work that it is to name.
+def check_version(version: str | None, workspace: Workspace, dataset: str) -> None:
+    """Find out that no release can have a version before the work that it is to name.
 
     Raises:
-        UsageError: it is none.
+        UsageError: it is none, or a new one that comes before the newest release: versions go on.
     """
-    if version is not None and version_order(version) is None:
+    if version is None:
+        return
+    order = version_order(version)
+    if order is None:
         raise UsageError(f"not a version: {version!r}", hint="use MAJOR.MINOR.PATCH, e.g. 1.0.0")
+    stand = [name for name, _ in earlier_releases(workspace, dataset, None)]
+    if stand and version not in stand and order < (version_order(stand[-1]) or order):
+        raise UsageError(
+            f"version {version} comes before {stand[-1]}, the newest release of {dataset}",
+            hint="leave --version out: it follows from what changed since the newest",
+        )
 
 
 def earlier_releases(workspace: Workspace, dataset: str, version: str | None) -> list[tuple[str, list[Path]]]:

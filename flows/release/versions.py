@@ -19,12 +19,12 @@ from curation.release.change import FIRST, Since, new_task
 from curation.release.seal import aside, seal, settle
 from curation.release.write import write
 from curation.tasks.registry import TASKS
-from flows.engine.releases import earlier_releases
+from flows.engine.releases import check_version, earlier_releases
 from flows.engine.session import Session
 from flows.release.baselines import derive
 from flows.release.inputs import gather
 from flows.release.loading import check_loads
-from flows.review.versions import check_version, leaving_rule
+from flows.review.versions import check_leaving, leaving_rule
 from schemas.errors import ReleaseError
 from schemas.spec import DatasetSpec
 from schemas.task import Task
@@ -75,17 +75,19 @@ class Maker:
         Nothing is in place before all of it is; a run that was killed finds what stood before it.
 
         Raises:
+            UsageError: the version comes before the newest release.
             ReleaseError: the version is taken by other content or too low, or a release may not be made,
                 or what was made does not load with `datasets`.
         """
         workspace = self.session.workspace
+        check_version(version, workspace, self.spec.name)
         earlier = earlier_releases(workspace, self.spec.name, version)
         last = earlier[-1] if earlier else None
         if version is None and last is not None:
             return self._next(last)
         version = version or FIRST
         for name in self.spec.tasks:
-            check_version(workspace, self.spec, name, version)
+            check_leaving(workspace, self.spec, name, version)
         self.partition(version)
         manifests = [*self._released(version, lambda task: self._since(version, task, last))]
         if last is not None:

@@ -11,7 +11,7 @@ from typing import Any
 
 from annotation.agreement.coefficients import Coefficient
 from annotation.agreement.intervals import CONFIDENCE
-from annotation.agreement.planner import SECONDS_PER_ITEM, plan
+from annotation.agreement.planner import SECONDS_PER_ITEM, nearest, plan
 from annotation.report.render import render
 from annotation.report.summary import summarise
 from annotation.report.words import COEFFICIENTS, figure, opening, percent
@@ -27,7 +27,8 @@ PAGE = "agreement.html"
 PUSH = "medqrels review push RELEASE/TASK"
 PRIORS = {"proportion": 0.95}
 PRIOR = 0.7
-PREVALENCE = (0.4, 0.2, 0.2, 0.2)
+_GRADES = 4
+"""Of a review that is not known yet."""
 
 
 def scale_of(candidates: Sequence[ReviewCandidate]) -> list[int]:
@@ -127,9 +128,17 @@ def plan_review(half_width: float, given: Assumptions, folder: ReviewFolder | No
     seen = _seen(folder, given.measure) if folder is not None else {}
     assumed = {
         "prior": _chosen(given.prior, seen.get("prior"), PRIORS.get(given.measure, PRIOR)),
-        "prevalence": _chosen(given.prevalence or None, seen.get("prevalence"), PREVALENCE),
+        "prevalence": _chosen(
+            given.prevalence or None, seen.get("prevalence"), _usual(seen.get("grades", _GRADES))
+        ),
         "seconds_per_item": _chosen(given.seconds_per_item, seen.get("seconds_per_item"), SECONDS_PER_ITEM),
     }
+    if assumed["prior"]["from"] == "answers" and given.measure != "proportion":
+        prior, shares = assumed["prior"], assumed["prevalence"]["value"]
+        near = nearest(Coefficient(given.measure), prior["value"], shares, given.per_item)
+        assumed["prior"] = {**prior, "value": near} | (
+            {"seen": prior["value"]} if near != prior["value"] else {}
+        )
     made = plan(
         half_width,
         prior=assumed["prior"]["value"],
@@ -148,6 +157,11 @@ def plan_review(half_width: float, given: Assumptions, folder: ReviewFolder | No
     return {**asdict(made), **people, "gold_share": given.gold_share, "pool": given.pool, "assumed": assumed}
 
 
+def _usual(grades: int) -> tuple[float, ...]:
+    """Shares of grades that nobody gave yet: two fifths have grade 0, the others alike."""
+    return (0.4, *[round(0.6 / (grades - 1), 9)] * (grades - 1))
+
+
 def _chosen(given: Any, seen: Any, default: Any) -> dict[str, Any]:
     for value, origin in ((given, "given"), (seen, "answers")):
         if value is not None:
@@ -164,7 +178,8 @@ def _seen(folder: ReviewFolder, measure: str) -> dict[str, Any]:
     whole = sum(totals)
     return {
         "prior": None if found is None or found["value"] is None else round(found["value"], 3),
-        "prevalence": tuple(count / whole for count in totals) if whole else None,
+        "grades": len(summary["scale"]),
+        "prevalence": tuple(count / whole for count in totals) if whole > max(totals) else None,
         "seconds_per_item": round(statistics.median(times), 1) if times else None,
     }
 
@@ -188,7 +203,9 @@ def describe_plan(made: dict[str, Any]) -> str:
         if key in made["assumed"]:
             value, origin = made["assumed"][key]["value"], made["assumed"][key]["from"]
             text = " ".join(f"{item:.2f}" for item in value) if isinstance(value, tuple) else f"{value:g}"
-            lines.append(f"  {title}: {text} ({origins[origin]})")
+            seen = made["assumed"][key].get("seen")
+            near = "" if seen is None else f", which say {seen:g}: the nearest that can be planned on"
+            lines.append(f"  {title}: {text} ({origins[origin]}{near})")
     pool = f"a sample of {counted(made['pool'], 'item')}" if made["pool"] else "a small part of all items"
     lines.append(f"  the sample: {pool}, reported as one group; each group reported alone needs as many")
     return "\n".join(lines)

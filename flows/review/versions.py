@@ -36,7 +36,7 @@ def leaving_rule(workspace: Workspace, spec: DatasetSpec, task: str, before: Seq
     return fetch(query(), text, views(directory))[0]["rule"] or ""
 
 
-def check_version(workspace: Workspace, spec: DatasetSpec, task: str, version: str) -> None:
+def check_leaving(workspace: Workspace, spec: DatasetSpec, task: str, version: str) -> None:
     """A rule that review found too imprecise leaves a dataset only with a new major version.
 
     Raises:

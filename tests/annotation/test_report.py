@@ -65,7 +65,7 @@ def test_the_summary_counts_what_was_answered() -> None:
         "cannot_judge": 1,
         "left_out": {"conflict": 1, "superseded": 1, "unknown_candidate": 1},
     }
-    (said,) = (line for line in words.opening(made) if line.startswith("Not counted"))
+    (said,) = (line for line in words.opening(made) if line.startswith("Answers not counted"))
     assert "1 that the same annotator replaced by another one" in said and "form of an item" not in said
     assert made["confusions"] == [
         {"first": "A1", "second": "A2", "items": 2,

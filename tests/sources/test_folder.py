@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from flows.crawl.repositories.folder import fingerprint
+from flows.crawl.selection import Selection
 from schemas.article import RawArticle
 from schemas.errors import UsageError
 from schemas.stages import Drop, Reason
@@ -53,7 +55,7 @@ def test_discover(root: Path) -> None:
         discover(root / "b.xml")
 
 
-def test_a_name_that_is_no_utf8_is_dropped_with_what_to_do(root: Path, make_context: Context) -> None:
+def test_a_name_that_is_no_utf8_is_read_as_any_other(root: Path, make_context: Context) -> None:
     odd = os.fsencode(root) + b"/caf\xe9.xml"
     try:
         with open(odd, "wb") as handle:
@@ -62,8 +64,15 @@ def test_a_name_that_is_no_utf8_is_dropped_with_what_to_do(root: Path, make_cont
         assert error.errno == errno.EILSEQ
         return
     assert discover(root) == ["caf\\xe9.xml"]
-    made = fetch("caf\\xe9.xml", make_context())
-    assert isinstance(made, Drop) and made.id == "caf\\xe9.xml" and "rename the file" in made.detail
+    made = kept(fetch("caf\\xe9.xml", make_context()))
+    assert made.locator == "caf\\xe9.xml" and made.path.isascii()
+    chosen = Selection("folder-0", "folder", str(root), ("caf\\xe9.xml",))
+    before = fingerprint(chosen)
+    for name in (odd, odd.replace(b".xml", b".jpg")):
+        with open(name, "ab") as handle:
+            handle.write(b"\n")
+        assert fingerprint(chosen) != before
+        before = fingerprint(chosen)
 
 
 def test_article_with_images(root: Path, make_context: Context) -> None:

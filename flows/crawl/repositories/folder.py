@@ -77,7 +77,7 @@ def told(others: Sequence[str]) -> list[str]:
 def fingerprint(selection: Selection) -> str:
     """Hash over the selection's own files and what stands beside them: an edited file is read again."""
     root = Path(selection.root)
-    mine = {root / locator for locator in selection.locators}
+    mine = {folder.path_of(locator, root) for locator in selection.locators}
     near = {
         item
         for folder_path in sorted({path.parent for path in mine})
@@ -85,7 +85,7 @@ def fingerprint(selection: Selection) -> str:
         for item in folder_path.iterdir()
         if item.is_file() and item.suffix.lower() not in folder.XML_SUFFIXES
     }
-    files = sorted((path.relative_to(root).as_posix(), path) for path in mine | near)
+    files = sorted((folder.as_text(path.relative_to(root).as_posix()), path) for path in mine | near)
     return sha256_text(
         canonical_json([[name, sha256_file(path) if path.is_file() else ""] for name, path in files])
     )

@@ -21,7 +21,7 @@ from flows.engine.workspace import Workspace
 from flows.release import versions
 from flows.release.versions import Made, Maker
 from flows.specs import DATA_CARDS, read_spec
-from schemas.errors import ReleaseError
+from schemas.errors import ReleaseError, UsageError
 from tests.conftest import copied, made_once
 from tests.pipeline import run_partition
 from tests.releases import card_text
@@ -165,6 +165,8 @@ def test_day_after_day(released: Maintainer) -> None:
     major = maintainer.release()
     assert (major.version, len(major.manifests)) == ("2.0.0", 1)
     assert "tasks of the dataset: −summary" in major.why
+    with pytest.raises(UsageError, match=r"1\.0\.3 comes before 2\.0\.0, the newest release of versioned"):
+        maintainer.release("1.0.3")
     assert maintainer.versions() == ["1.0.0", "1.0.1", "1.0.2", "1.1.0", "2.0.0"]
     assert not list(maintainer.workspace.releases.rglob("*trial*"))
 

@@ -15,8 +15,9 @@ from annotation.agreement.planner import plan
 from annotation.verdicts import read_log, replay
 from flows.cli import review_results as verbs
 from flows.engine.workspace import Workspace
+from flows.review import agreement
 from flows.review.adjudication import ADJUDICATOR, DISPUTED, adjudicate
-from flows.review.agreement import Assumptions, plan_review, report, scale_of
+from flows.review.agreement import Assumptions, describe_plan, plan_review, report, scale_of
 from flows.review.store import ReviewFolder, review_folder
 from schemas.errors import MedqrelsError, UsageError
 from schemas.review import Allotment, ReviewAnnotation, ShownItem
@@ -129,6 +130,28 @@ def test_a_plan_can_rest_on_the_answers_so_far(folder: ReviewFolder, run: Run) -
     assert sum(made["assumed"]["prevalence"]["value"]) == pytest.approx(1)
     with pytest.raises(UsageError, match="lies from"):
         plan_review(0.05, Assumptions("gwet_ac1", prior=-0.9))
+
+
+def test_a_plan_rests_on_answers_however_few_they_are(
+    folder: ReviewFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Few answers may agree less than at random, or wholly; the plan goes by the nearest that can be."""
+
+    def planned(seen: float | None) -> dict[str, Any]:
+        told = {"prior": seen, "grades": 3, "prevalence": None, "seconds_per_item": None}
+        monkeypatch.setattr(agreement, "_seen", lambda *_: told)
+        made = plan_review(0.1, Assumptions("krippendorff_alpha_ordinal"), folder)
+        assert made["assumed"]["prevalence"] == {"value": (0.4, 0.3, 0.3), "from": "default"}
+        return made
+
+    worse = planned(-0.059)
+    assert worse["assumed"]["prior"] == {"value": 0.0, "from": "answers", "seen": -0.059}
+    assert "value of the figure: 0 (from the answers so far, which say -0.059: the nearest" in describe_plan(
+        worse
+    )
+    assert planned(1.0)["assumed"]["prior"]["value"] == 0.99
+    assert planned(0.5)["assumed"]["prior"] == {"value": 0.5, "from": "answers"}
+    assert planned(None)["assumed"]["prior"]["from"] == "default"
 
 
 def test_measures_are_those_of_the_agreement_package() -> None:

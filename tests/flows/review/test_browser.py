@@ -411,6 +411,8 @@ def test_lists_and_guidelines(site: Site, tmp_path: Path) -> None:
     assert said.startswith("Figure and passage") and "Privacy" in said
     assert site.tab.run("getComputedStyle(document.querySelector('.mq-guide ul')).listStyleType") == "disc"
     site.tab.photograph(tmp_path / "guidelines.png", whole=False)
+    site.tab.size(*PHONE)
+    site.tab.wait("document.querySelector('.mq-guide').getBoundingClientRect().right <= innerWidth", 10)
 
 
 def test_adjudicator_sees_everything_too(site: Site, tmp_path: Path) -> None:

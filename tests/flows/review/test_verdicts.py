@@ -38,7 +38,7 @@ from flows.review.reports import lift, reported_in, reports
 from flows.review.store import BY_DOUBT, FRAME, ReviewFolder, review_folder
 from flows.review.text import changed_labels
 from flows.review.verdicts import measure, settle, terms_of
-from flows.review.versions import check_version
+from flows.review.versions import check_leaving
 from flows.specs import read_spec, spec_path
 from schemas.errors import ReleaseError, UsageError
 from schemas.review import ReviewAnnotation, ReviewCandidate, annotation_id
@@ -359,8 +359,8 @@ def test_a_rule_under_its_floor_needs_a_major_version_and_loses_its_labels(world
     strict = Review(precision_floor=0.99, precision_minimum=5)
     spec = world.spec.model_copy(update={"review": strict})
     with pytest.raises(ReleaseError, match="too imprecise"):
-        check_version(world.workspace, spec, TASK, "1.1.0")
-    check_version(world.workspace, spec, TASK, "4.0.0")
+        check_leaving(world.workspace, spec, TASK, "1.1.0")
+    check_leaving(world.workspace, spec, TASK, "4.0.0")
     released(world.workspace, spec, "4.0.0", derives=False)
     labels = world.pairs("4.0.0", "qrels")
     assert {row["label_status"] for row in labels.values()} == {"expert", "adjudicated"}
@@ -369,7 +369,7 @@ def test_a_rule_under_its_floor_needs_a_major_version_and_loses_its_labels(world
     ]
     before = world.pairs("2.0.0", "qrels")
     assert under and all(before[pair]["label_status"] == "structural" for pair in under if pair in before)
-    check_version(world.workspace, spec, TASK, "4.1.0")
+    check_leaving(world.workspace, spec, TASK, "4.1.0")
 
 
 def test_an_unfinished_queue_by_doubt_measures_nothing(world: World, tmp_path: Path) -> None:
