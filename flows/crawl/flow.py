@@ -37,7 +37,7 @@ def crawl(request: CrawlRequest, workspace: str | None = None) -> list[dict[str,
     """Crawl one repository; returns the stage's summary, and for how many articles nobody answered.
 
     Raises:
-        FetchError: for none of those asked for; what is known of them is recorded.
+        FetchError: it answered for none, and none was there before; what is known of them is recorded.
     """
     with write_session(workspace, create=True, flow="crawl") as session:
         store = RawStore(session.workspace.raw, Ledger(session.workspace.ledger))
@@ -47,7 +47,8 @@ def crawl(request: CrawlRequest, workspace: str | None = None) -> list[dict[str,
         size = session.settings.shard_size
         chosen = select(session.workspace, request.source, opened.locators, size, root=opened.root)
         done = _crawl(session, request, opened, chosen)
-        if done["asked"] and done["unanswered"] == done["asked"]:
+        is_held = any(counts["kept"] for counts in done["units"].values())
+        if done["asked"] and done["unanswered"] == done["asked"] and not is_held:
             raise FetchError(
                 f"{request.source} answered for none of {counted(done['asked'], 'article')}",
                 hint="medqrels doctor --servers says whether it can be reached; then the same command again",

@@ -42,3 +42,6 @@ def test_what_nobody_answered_for_shows_in_the_exit_code(
         silent.clear()
         assert run_cli(command) == 0
         assert run_cli(command) == 0
+        silent[:] = ["PMC3"]
+        ids.write_text("PMC1\nPMC2\nPMC3\n", "utf-8")
+        assert run_cli(command) == 1, "those fetched before are there to work with"
