@@ -21,6 +21,7 @@ def both(rows: list[Label]) -> list[tuple[str, str]]:
         ("Axial CT of the abdomen.", "radiology", "ct"),
         ("Sagittal T2-weighted image of the knee.", "radiology", "mri"),
         ("Plain radiograph of the left wrist.", "radiology", "xray"),
+        ("CXR showed an effusion.", "radiology", "xray"),
         ("Transthoracic echocardiogram, four chambers.", "radiology", "ultrasound"),
         ("Digital subtraction angiography of the aorta.", "radiology", "angiography"),
         ("CT angiography of the neck.", "radiology", "ct"),
@@ -191,3 +192,10 @@ def test_short_forms_of_methods_that_the_text_defines_are_read_in_captions() -> 
 
 def groups(caption: str, starts: list[int]) -> list[str]:
     return [row.value for row in modality.labels("a#F1", "a", caption, starts=starts) if row.value]
+
+
+def test_what_is_scattered_is_no_plot() -> None:
+    assert both(labels("The removed valve is shown, with nodules scattered across its leaflets.")) == [
+        ("", "")
+    ]
+    assert both(labels("Scatter of both scores.")) == [("", "chart")]
