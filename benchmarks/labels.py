@@ -162,7 +162,7 @@ def invented(gold: Mapping[str, Any]) -> list[Judged]:
             section=0,
             licence=Licence(spdx="CC0-1.0", evidence="our own"),
         )
-        for row in of_figure(figure, {}, (), (), {}):
+        for row in of_figure(figure, {}, (), (), {}, {}):
             if row.rank == 1:
                 found.rows[row.id, row.facet] = row
     return judge({"articles": [], "figures": entries}, found)

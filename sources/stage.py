@@ -103,7 +103,7 @@ def _article_ids(raw_article: RawArticle) -> list[str]:
 
 PARSE = RecordStage(
     name="parse",
-    version=11,
+    version=12,
     inputs=(Input(f"{CRAWL}.raw", RawArticle, by="id"),),
     outputs=(Table("articles", Article, ("id",)),),
     process=parse,

@@ -9,6 +9,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from curation.cases.patient import introduces
 from curation.extract.sentences import Span, sentence_spans
 
 _PATIENT = re.compile(
@@ -42,6 +43,8 @@ _CLOSING_START = re.compile(
     r"|authors|cases)|en conclusi[oó]n|em conclus[aã]o|discusi[oó]n|discuss[aã]o|zusammenfassend)",
     re.IGNORECASE,
 )
+_OF_REPORT = re.compile(r"(?:this|our|the present) (?:case )?report\b", re.IGNORECASE)
+"""How a closing paragraph begins, and how a patient is introduced: "This case report presents a …"."""
 _GROUP = re.compile(
     r"\b(?:we (?:enrolled|recruited|included|randomi[sz]ed|surveyed|retrospectively)|participants?"
     r"|respondents?|cohort|inclusion criteria|statistical(?:ly)?|p\s?[<=]\s?0?\.\d|mean age|median age"
@@ -148,11 +151,16 @@ def is_general(paragraph: Paragraph) -> bool:
     """Whether a paragraph of a case section is surely about something else: the literature, a disease."""
     text = paragraph.text
     if _CLOSING_START.match(text):
-        return True
+        return not (_OF_REPORT.match(text) and _introduces_at_once(paragraph))
     if _PATIENT.search(text):
         return False
     general = len(_GENERAL.findall(text)) + 2 * paragraph.citations + 2 * len(_FOREIGN.findall(text))
     return general > 2 and general > 2 * len(_ACTED.findall(text))
+
+
+def _introduces_at_once(paragraph: Paragraph) -> bool:
+    """Whether the first sentence of a paragraph introduces a patient by age."""
+    return any(introduces(paragraph.text[start:end]) for start, end in paragraph.spans()[:1])
 
 
 def is_shared(text: str) -> bool:

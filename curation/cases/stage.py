@@ -219,7 +219,7 @@ def _reports(
 
 CASES = RecordStage(
     name="cases",
-    version=16,
+    version=17,
     inputs=(
         Input("parse.articles", Article, by="id"),
         Input("extract.sources", Source, by="id"),

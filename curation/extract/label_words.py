@@ -29,6 +29,7 @@ _SUPPLEMENT_WORD = rf"uppl(?:\.|ement(?:ary|al)?)?(?: [Oo]nline)? {_SUPPLEMENT_K
 # Every branch starts with one plain letter: that is what lets the search skip ahead.
 _SUPPLEMENT = (
     r"Additional [Ff]iles?|additional [Ff]iles?|Multimedia Appendi(?:x|ces)|Appendi(?:x|ces?|ci)"
+    r"|APPENDI(?:X|CES)"
     rf"|S{_SUPPLEMENT_WORD}|s{_SUPPLEMENT_WORD}|Supplements?|supplements?|[Ff]igure [Ss]upplements?"
     r"|[Mm]at[ée]ri[ae]l [Ss]upp?l[ée]ment\w+|Ap[éê]ndices?"
     r"|Supporting [Ii]nformation(?! S\d{1,3} [A-Z])|supporting information(?! S\d{1,3} [A-Z])"
@@ -88,6 +89,7 @@ _HEADS: Heads = tuple(
                 "dditional F",
                 "Append",
                 "append",
+                "APPENDI",
                 "uppl",
                 "upporting ",
                 "ource d",

@@ -92,6 +92,8 @@ _IN_BEFORE = re.compile(r"\b(?:in|of|from|for|to)\s(?:the\s)?$", re.IGNORECASE)
 _VERB_FOLLOWS, _PANELS = re.compile(rf"\s{VERB}"), re.compile(r",\s[Pp]anels?\s[^.;]*$")
 """They are the subject: "In Figure 2, panels A and B show"."""
 _COMMA_AND_VERB = re.compile(rf",(?=\s{VERB})")
+_RESPECTIVELY = re.compile(rf",?\srespectively\b(?:,(?=\s{VERB}))?")
+"""What tells members of a list apart, of which one noun is left."""
 
 
 def neutralise(text: str, pointers: Iterable[Span], language: str) -> tuple[str, tuple[Transform, ...]]:
@@ -222,6 +224,8 @@ def _free_edit(text: str, run: Sequence[Span], language: str, floor: int, kept: 
         return (opened.start(), end, "")
     if aside and aside.start() == kept and len(run) > 1:  # "Table 2, Fig. 3 and Fig. 4"
         return (aside.start(), end, text[run[-2][1] : run[-1][0]] + _noun_phrase(text, language, run, start))
+    if (told := _RESPECTIVELY.match(text, end)) and _is_list(text, start, end):
+        return (start, told.end(), _noun_phrase(text, language, run, start))
     if "," in text[start:end] and _is_sentence_start(before) and (comma := _COMMA_AND_VERB.match(text, end)):
         return (start, comma.end(), _noun_phrase(text, language, run, start))
     return (start, end, _noun_phrase(text, language, run, start))
@@ -331,6 +335,12 @@ def _runs(text: str, spans: Sequence[Span]) -> list[list[Span]]:
                 continue
         runs.append([span])
     return runs
+
+
+def _is_list(text: str, start: int, end: int) -> bool:
+    """Whether pointers name more than one place or panel: for these one noun stands."""
+    items = [item for one in pointers_in(text[start:end]) for item in one.items]
+    return len(items) > 1 or any(len(item.panels) > 1 for item in items)
 
 
 def _noun_phrase(text: str, language: str, run: Sequence[Span], at: int) -> str:

@@ -96,7 +96,7 @@ _SEPARATOR = re.compile(
     r"|(?P<and>\b(?:and|or|und|et|y|e|и|as well as)\b|&|和|及|与|と|/))\s?"
 )
 _LETTER = re.compile(r"[A-Za-z](?![A-Za-zÀ-ɏ0-9])")
-_AFTER_LETTER = re.compile(r"\s*(?:[),;.:–-]|and\b|&|$)")
+_AFTER_LETTER = re.compile(r"\s*(?:[),;.:–-]|(?:and|respectively)\b|&|$)")
 _LIST_FOLLOW = re.compile(r"\s*(?:[)\],;.:\]–—-]|(?:and|or|to|y|e|et|und|oder|respectively)\b|&|$)")
 _ELSEWHERE = re.compile(r"\s(?:of|in|from)\s(?:[Rr]efs?\b|[Rr]eference|\[|[A-Z]\w+ (?:et al|and [A-Z]|&))")
 """Whose figure it is: what stands before is its number, and no count of something."""

@@ -14,6 +14,7 @@ from curation.extract.panels import words_of
 from curation.extract.scope import decide
 from curation.labels import country, domain, modality, region, topic
 from curation.labels.concepts import named_in, parents_in
+from curation.labels.spelled import methods_in, spelled
 from curation.labels.summary import Unit, summaries
 from curation.labels.taxonomy import load
 from curation.labels.texts import Texts, texts_of
@@ -81,13 +82,14 @@ def label(
     rows += country.labels(article.id, article.affiliations)
     known = {passage.id: passage.text for passage in passages}
     kinds, affirmed = _kinds(images), _affirmed(mentions)
+    methods = methods_in((*known.values(), *(figure.caption for figure in figures))) if figures else {}
     for figure in figures:
         seen, names = kinds.get(figure.id, ()), affirmed.get(figure.id, ())
         told = held if is_medical else {}
-        rows += of_figure(figure, known, seen, [item.name for item in names], told)
+        rows += of_figure(figure, known, seen, [item.name for item in names], told, methods)
         for panel in figure.panels:
             alone, own = _alone(figure, panel, names)
-            rows += of_figure(alone, known, seen, own, told)
+            rows += of_figure(alone, known, seen, own, told, methods)
     is_shared = len(cases) > 1 or texts.is_book
     captions = {figure.id: figure.caption for figure in figures}
     stated = {item.case_id: item.statements for item in diagnoses}
@@ -132,7 +134,12 @@ def _asserted(article: Article, titles: Sequence[str], mentions: Sequence[Mentio
 
 
 def of_figure(
-    figure: Figure, passages: Mapping[str, str], kinds: Sequence[str], names: Sequence[str], held: Held
+    figure: Figure,
+    passages: Mapping[str, str],
+    kinds: Sequence[str],
+    names: Sequence[str],
+    held: Held,
+    methods: Mapping[str, str],
 ) -> Iterator[Label]:
     """Modality and region of a figure, and its body system where that is none of its article's.
 
@@ -142,10 +149,12 @@ def of_figure(
         kinds: kinds of its images.
         names: names of the concepts its caption affirms.
         held: what was decided of the article; empty where that is not medical.
+        methods: imaging methods by the short forms that the article gives them.
     """
     citing = _citing(figure, passages)
     starts = [panel.start for panel in figure.panels]
-    made = list(modality.labels(figure.id, figure.article_id, figure.caption, citing, kinds, starts))
+    written, begins = spelled(figure.caption, starts, methods)
+    made = list(modality.labels(figure.id, figure.article_id, written, citing, kinds, begins))
     yield from made
     groups = [
         row.value if row.value == region.ANATOMY else row.parent or row.value for row in made if row.value
@@ -244,7 +253,7 @@ def _record_ids(
 
 LABELS = RecordStage(
     name="labels",
-    version=10,
+    version=11,
     inputs=(
         Input("parse.articles", Article, by="id"),
         Input("extract.figures", Figure, by="article_id"),

@@ -94,6 +94,7 @@ _CITED = re.compile(r"\d{1,3}(?:\s?[,;–-]\s?\d{1,3}|\s\d{1,3})*")
 """Numbers of a reference list."""
 _BIBLIOGRAPHIC = frozenset({"bibr", "ref"})
 """What JATS calls a pointer to a reference list, and what some call it."""
+_NOTES = frozenset({"fn", "table-fn"})
 _BEFORE_CITED = re.compile(
     r"(?:(?:[^\W\d_](?<!\bref)(?<!\brefs)|[)\]’”\"'%⁺⁻])[.,;:]?|\d[.;:])\Z", re.IGNORECASE
 )
@@ -305,21 +306,32 @@ class Flow:
         ]
 
     def _span(self, action: int, child: Element) -> None:
+        kind = child.get("ref-type", "") if action == _XREF else ""
+        if kind in _BIBLIOGRAPHIC and self._touches_citation(child):
+            self.add(",")
         at, piece, is_spaced = self.length, len(self.pieces), self.is_spaced
         if len(child):
             self._inside(child)
         elif text := child.text:
             self.add(text)
-        if action == _XREF and child.get("ref-type") in _BIBLIOGRAPHIC and 0 < piece < len(self.pieces):
+        is_number = kind in _BIBLIOGRAPHIC or (kind in _NOTES and not is_spaced)
+        if is_number and 0 < piece < len(self.pieces):
             self._raise_citation(piece, child.tail or "", is_spaced=is_spaced)
         if piece == len(self.pieces):  # an empty reference stands where the next character will be
             start = end = at + 1 if self.is_spaced and at else at
         else:
             start, end = at + self.pieces[piece].startswith(" "), self.length
         if action == _XREF:
-            self.references.append((start, end, child.get("ref-type", ""), child.get("rid", "")))
+            self.references.append((start, end, kind, child.get("rid", "")))
         elif end > start:
             self.marks.append((start, end, _EMPHASES[child.tag]))
+
+    def _touches_citation(self, child: Element) -> bool:
+        """Whether the number of a reference stands right behind that of another: it would make a third."""
+        _, end, kind, _ = self.references[-1] if self.references else (0, 0, "", "")
+        if kind not in _BIBLIOGRAPHIC or end != self.length or self.is_spaced or not self.pieces:
+            return False
+        return self.pieces[-1][-1] in "0123456789" and squeeze(child.text)[:1].isdigit()
 
     def _raise_citation(self, piece: int, tail: str, *, is_spaced: bool) -> None:
         """Raise the number of a reference behind a word, where the source leaves it flat.

@@ -50,6 +50,23 @@ def test_a_case_section_is_the_case_and_nothing_around_it(title: str) -> None:
     assert case.id == "pmc:PMC1.1#case1"
 
 
+def test_a_report_that_presents_its_patient_under_the_first_heading_does_not_close_the_case() -> None:
+    told = (
+        "This case report presents a 44 year old woman who fell from a ladder. Her history was unremarkable."
+    )
+    of = report(
+        [
+            ("Introduction", [INTRODUCTION]),
+            ("Patient Information", [told]),
+            ("Clinical Findings", [WOMAN]),
+            ("Discussion", [DISCUSSION]),
+        ]
+    )
+    (case,) = cases_of(of)
+    assert numbers_of(case) == [2, 3]
+    assert case.age_years == 44.0
+
+
 def test_subsections_and_following_sections_of_a_case_belong_to_it() -> None:
     of = report(
         [

@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 
 from curation.labels import modality
+from curation.labels.spelled import methods_in, spelled
 from schemas.label import Label
 
 
@@ -20,6 +21,7 @@ def both(rows: list[Label]) -> list[tuple[str, str]]:
         ("Axial CT of the abdomen.", "radiology", "ct"),
         ("Sagittal T2-weighted image of the knee.", "radiology", "mri"),
         ("Plain radiograph of the left wrist.", "radiology", "xray"),
+        ("CXR showed an effusion.", "radiology", "xray"),
         ("Transthoracic echocardiogram, four chambers.", "radiology", "ultrasound"),
         ("Digital subtraction angiography of the aorta.", "radiology", "angiography"),
         ("CT angiography of the neck.", "radiology", "ct"),
@@ -171,3 +173,29 @@ def test_a_sign_of_the_lung_makes_no_second_modality() -> None:
     rows = labels("MRI of the brain. Ground-glass appearance of the white matter.")
     assert both(rows) == [("radiology", "mri")]
     assert both(labels("Ground-glass opacities in both lungs."))[0] == ("radiology", "ct")
+
+
+def test_short_forms_of_methods_that_the_text_defines_are_read_in_captions() -> None:
+    methods = methods_in(
+        [
+            "Non-contrast computerised tomography (NCCT) of the head and ultrasonography (US) were done.",
+            "Endoscopic submucosal dissection (ESD) followed magnetic resonance imaging (MRI).",
+        ]
+    )
+    assert set(methods) == {"NCCT", "US"}
+    written, starts = spelled("A US of the neck. B NCCT after ESD in the US.", [0, 18], methods)
+    assert written[starts[1] :].startswith("B Non-contrast computerised tomography after ESD")
+    assert groups(*spelled("US image with a cyst of the kidney", [], methods)) == ["ultrasound"]
+    assert groups(*spelled("NCCT showing a bleed", [], methods)) == ["ct"]
+    assert spelled("US image", [], {}) == ("US image", [])
+
+
+def groups(caption: str, starts: list[int]) -> list[str]:
+    return [row.value for row in modality.labels("a#F1", "a", caption, starts=starts) if row.value]
+
+
+def test_what_is_scattered_is_no_plot() -> None:
+    assert both(labels("The removed valve is shown, with nodules scattered across its leaflets.")) == [
+        ("", "")
+    ]
+    assert both(labels("Scatter of both scores.")) == [("", "chart")]

@@ -139,11 +139,11 @@ def test_spans_ids_and_text_are_sound(articles: dict[str, Article]) -> None:
 
 
 def _flat(text: str) -> str:
-    """As if nothing were raised: no degree sign, no space behind the letter of a note, one hyphen."""
+    """As if nothing were raised: no degree sign, no space behind the letter of a note, no comma."""
     plain = re.sub(
         "[-−–‐]", "-", unicodedata.normalize("NFKC", re.sub("[\u00ad\u200b\u2060\ufeff]", "", text))
     )
-    return re.sub(r"[\s^]", "", re.sub(r"[°0o∘](?=[CF]\b)", "°", plain))
+    return re.sub(r"[\s^,]", "", re.sub(r"[°0o∘](?=[CF]\b)", "°", plain))
 
 
 def _is_beside_a_formula(paragraph: etree._Element) -> bool:

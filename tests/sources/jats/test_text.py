@@ -127,6 +127,8 @@ def test_formulas_are_one_readable_line(inner: str, text: str) -> None:
         ("in ref.@4@, of CD@4@8 cells, @2013@; Li@2013@", "in ref.4, of CD48 cells, 2013; Li2013"),
         ("known<sup>@3@,@4@</sup>", "known³,⁴"),
         ("known)),@3@))", "known)),3))"),
+        ("seen.[@1@@4@] Later [@5@@6@-@8@] too", "seen.[1,4] Later [5,6-8] too"),
+        ("seen<sup>[@1@@4@]</sup>, known<sup>@2@@3@</sup>", "seen[1,4], known²,³"),
     ],
 )
 def test_flat_numbers_of_references_behind_a_word_are_raised(inner: str, text: str) -> None:
@@ -308,6 +310,13 @@ def test_what_is_raised_is_so_in_captions_as_in_paragraphs(inner: str, text: str
     assert inside == {part.lstrip("^") for part in marked}
 
 
+def test_a_reference_without_text_may_begin_a_paragraph() -> None:
+    assert (
+        running_text(node("<xref ref-type='bibr' rid='E'/><xref ref-type='bibr' rid='R'>1</xref> seen")).text
+        == "1 seen"
+    )
+
+
 LINK = "<xref ref-type='bibr' rid='R'>{}</xref>"
 
 
@@ -337,6 +346,19 @@ def test_raised_references_have_one_style(inner: str, text: str) -> None:
     assert flow.text == text
     for xref in flow.xrefs():
         assert text[xref.start : xref.end].strip("⁽⁾ ") == text[xref.start : xref.end]
+
+
+@pytest.mark.parametrize(
+    ("inner", "text"),
+    [
+        ("the scanner MagnoScan@1@, which", "the scanner MagnoScan¹, which"),
+        ("see note @1@ and table 2@a@", "see note 1 and table 2a"),
+    ],
+)
+def test_the_number_of_a_footnote_is_no_part_of_the_word_before_it(inner: str, text: str) -> None:
+    assert (
+        running_text(node(re.sub(r"@(\w+)@", r"<xref ref-type='fn' rid='N'>\1</xref>", inner))).text == text
+    )
 
 
 FRACTION = (
