@@ -96,8 +96,8 @@ def test_an_article_is_deleted_for_good_and_every_place_is_asked(world: World, h
     crawled = shards_of(workspace, "crawl").values()
     assert sorted(one.units["article"]["kept"] for one in crawled) == [0, 1]
     assert not first["is_done"] and first["waiting"] == [RUN]
-    told = {"id": id, "reason": first["reason"]}
-    assert status(workspace)["purges"] == [{**told, "next": "medqrels run --spec SPEC"}]
+    waiting = {"id": id, "reason": first["reason"]}
+    assert status(workspace)["purges"] == [{**waiting, "next": "medqrels run --spec SPEC"}]
     assert {name.split("/")[0] for name in holding(workspace.root, world.words)} == {"releases"}
     store = Path(world.stores[0])
     assert [path.name for path in (store / "shards").iterdir()] == [*shards.values()]
@@ -106,7 +106,7 @@ def test_an_article_is_deleted_for_good_and_every_place_is_asked(world: World, h
     assert not raw.exists() and hub.repositories[REPOSITORY].head == old
     world.run_again()
     again = f"medqrels takedown {id} --reason {first['reason']} --purge"
-    assert status(workspace)["purges"] == [{**told, "next": again}] and status(workspace)["next"] == again
+    assert status(workspace)["purges"] == [{**waiting, "next": again}] and status(workspace)["next"] == again
     waits = world.purge()
     assert waits["waiting"] == [f"medqrels publish {DATASET}@1.0.1 --to {DESTINATION}"]
     world.publish("1.0.1")
