@@ -19,7 +19,8 @@ from flows.engine.execution import sum_up
 from flows.engine.lineage import check_current, verb_of
 from flows.engine.manifest import MANIFEST, Manifest
 from flows.engine.published import PARTLY, published
-from flows.engine.releases import version_order
+from flows.engine.purged import read_purged
+from flows.engine.releases import earlier_releases, version_order
 from flows.engine.runner import shards_of
 from flows.engine.workspace import Workspace
 from flows.inspect import running
@@ -59,6 +60,7 @@ def status(workspace: Workspace, planned: Sequence[Planned] = ()) -> dict[str, A
         "tasks": _tasks(stages),
         "answers": _answers(stages, finished),
         "releases": _releases(workspace),
+        "purges": _purges(workspace),
         "runs": running.runs(workspace),
         "scheduled": running.due(workspace, planned),
         "disk": running.disk(workspace),
@@ -175,12 +177,27 @@ def _by_version(item: Mapping[str, Any]) -> tuple[Any, ...]:
     return item.get("dataset", ""), version_order(item.get("version", "")) or (), item["path"]
 
 
+def _purges(workspace: Workspace) -> list[dict[str, str]]:
+    """Purges that are not done, and what brings each on: the release that replaces those with the article."""
+    found = []
+    for entry in read_purged(workspace):
+        stand = (earlier_releases(workspace, name, None)[-1:] for name in entry.datasets())
+        newest = [f"{name}@{one[0][0]}" for name, one in zip(entry.datasets(), stand, strict=True) if one]
+        again = f"medqrels takedown {entry.id} --reason {entry.reason} --purge"
+        then = again if set(newest).isdisjoint(entry.releases) else "medqrels run --spec SPEC"
+        if not entry.is_done:
+            found.append({"id": entry.id, "reason": entry.reason, "next": then})
+    return found
+
+
 def _next(found: Mapping[str, Any]) -> str:
     """The command that helps next, by the first thing that is missing or out of date; '' when nothing is."""
     made = {stage["stage"]: stage for stage in found["stages"]}
     for stage in found["stages"]:
         if stage["next"]:
             return str(stage["next"])
+    if found["purges"]:
+        return str(found["purges"][0]["next"])
     if CRAWL not in made:
         return "medqrels run --spec SPEC"
     verbs: tuple[Verb, ...] = ("extract", "ground")
@@ -217,6 +234,7 @@ def describe(found: Mapping[str, Any]) -> str:
         _answer_lines(found["answers"]),
         _drops(found["stages"]),
         _release_lines(found["releases"]),
+        [f"purge of {item['id']} ({item['reason']}) is not done" for item in found["purges"]],
         running.run_lines(found["runs"]),
         running.due_lines(found["scheduled"]),
         [running.disk_line(found["disk"])],

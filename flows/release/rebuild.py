@@ -22,6 +22,7 @@ from flows.build.tasks import build
 from flows.engine.environment import code_hash, made_with
 from flows.engine.execution import workers
 from flows.engine.orchestration import run_jobs
+from flows.engine.purged import PURGED
 from flows.engine.releases import earlier_releases
 from flows.engine.runner import read_rows
 from flows.engine.session import Session, read_session, write_session
@@ -38,9 +39,6 @@ from schemas.prompt import models_in
 from schemas.spec import DatasetSpec
 from sources.stage import CRAWL
 
-PURGED = "purged.jsonl"
-"""What was deleted for good, a JSON object a line: id, reason, releases that held it, and follows: those made
-after one of them (NAME@VERSION); flows.takedown.purge writes it."""
 _SHARED = ("raw", "vocabulary")
 """Folders of the workspace that are read as they stand: what is in them never changes under its name."""
 

@@ -7,24 +7,22 @@ Old versions go when there is a newer one to leave standing: until then the purg
 
 from __future__ import annotations
 
-import json
 import shutil
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from curation.published.manifest import read_manifest
 from flows.cluster.hired import store_address
 from flows.cluster.store import STORES, ShardStore, stores_of
 from flows.engine.published import published
+from flows.engine.purged import Entry, note, read_purged
 from flows.engine.register import add_to_register, read_register
 from flows.engine.releases import earlier_releases
 from flows.engine.session import Session, read_session, write_session
-from flows.engine.workspace import RELEASE, Workspace, write_atomic
+from flows.engine.workspace import RELEASE, Workspace
 from flows.publish.expunge import HubExpunger, delete_version
 from flows.publish.publish import SCHEME, hub_of, place_of
 from flows.publish.ready import TaskRelease
-from flows.release.rebuild import PURGED
 from flows.takedown.cascade import resolve
 from flows.takedown.purge_local import (
     answer_keys,
@@ -36,68 +34,12 @@ from flows.takedown.purge_local import (
     shards_with,
 )
 from flows.takedown.takedown import known, planned, reason_of, settle
-from schemas.errors import UsageError, WorkspaceError
-from schemas.hashing import canonical_json
+from schemas.errors import UsageError
 from schemas.ids import article_of
 from schemas.withdrawal import REASONS, WithdrawalReason, Withdrawn
 from schemas.wording import counted
 
 FOR_PURGE: tuple[WithdrawalReason, ...] = ("privacy", "licence", "court")
-
-
-@dataclass
-class Entry:
-    """A line of purged.jsonl.
-
-    Attributes:
-        id: the article.
-        reason: why.
-        releases: NAME@VERSION of every release that held it: those are deleted.
-        follows: NAME@VERSION of releases made after one of those, which cannot be made again without it.
-        source: repository of the article, '' when no crawl has it.
-        raw: paths under raw/.
-        answers: hex keys of answers of models.
-        published: destination -> NAME@VERSION of what was published there and held it.
-        commits: repository of the Hub -> ids of commits to be gone.
-        is_cleared: whether the workspace was cleared of what stages made of it.
-        is_done: whether all was deleted and proved to be gone.
-    """
-
-    id: str
-    reason: str
-    releases: list[str] = field(default_factory=list)
-    follows: list[str] = field(default_factory=list)
-    source: str = ""
-    raw: list[str] = field(default_factory=list)
-    answers: list[str] = field(default_factory=list)
-    published: dict[str, list[str]] = field(default_factory=dict)
-    commits: dict[str, list[str]] = field(default_factory=dict)
-    is_cleared: bool = False
-    is_done: bool = False
-
-    def datasets(self) -> list[str]:
-        """Names of the datasets that had it."""
-        return sorted({label.partition("@")[0] for label in self.releases})
-
-
-def read_purged(workspace: Workspace) -> list[Entry]:
-    """Everything that was purged or is being purged.
-
-    Raises:
-        WorkspaceError: a line is damaged.
-    """
-    path = workspace.root / PURGED
-    lines = path.read_text("utf-8").splitlines() if path.is_file() else []
-    try:
-        return [Entry(**json.loads(line)) for line in lines]
-    except (ValueError, TypeError) as error:
-        raise WorkspaceError("the list of what was purged is damaged", file=str(path)) from error
-
-
-def _store(workspace: Workspace, entry: Entry) -> None:
-    others = [one for one in read_purged(workspace) if one.id != entry.id]
-    lines = [canonical_json(asdict(one)) + "\n" for one in sorted((*others, entry), key=lambda one: one.id)]
-    write_atomic(workspace.root / PURGED, "".join(lines).encode("utf-8", "surrogateescape"))
 
 
 def purge(
@@ -178,7 +120,7 @@ class _Purge:
     def run(self) -> dict[str, Any]:
         """Delete."""
         entry, workspace = self.entry, self.workspace
-        _store(workspace, entry)
+        note(workspace, entry)
         add_to_register(workspace, self.found.rows)
         settle(workspace)
         scrub(workspace.root, self.gone, entry.answers)
@@ -186,13 +128,13 @@ class _Purge:
         if not entry.is_cleared:
             clear_work(workspace, self.named)
             entry.is_cleared = True
-            _store(workspace, entry)
+            note(workspace, entry)
         delete_raw(workspace, entry.source, entry.raw)
         self._clear_stores()
         for dataset in entry.datasets():
             self._dataset(dataset)
         entry.is_done = not (self.waiting or self.served)
-        _store(workspace, entry)
+        note(workspace, entry)
         return {**self._shown(), "hub": [], "is_plan": False}
 
     def _found_stores(self) -> dict[str, ShardStore]:
@@ -239,7 +181,7 @@ class _Purge:
         standing = [f"{dataset}@{version}" for version, _ in earlier_releases(self.workspace, dataset, None)]
         first = min((standing.index(label) for label in labels if label in standing), default=len(standing))
         self.entry.follows = sorted({*self.entry.follows, *standing[first:]} - set(labels))
-        _store(self.workspace, self.entry)
+        note(self.workspace, self.entry)
         for label in labels:
             delete_release(self.workspace, label)
 
@@ -255,7 +197,7 @@ class _Purge:
             return
         for one in found:
             self.entry.commits[one.name] = sorted({*self.entry.commits.get(one.name, ()), *one.commits})
-        _store(self.workspace, self.entry)
+        note(self.workspace, self.entry)
         work.expunge()
         self.served += work.served(self.entry.commits)
 

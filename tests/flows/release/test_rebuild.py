@@ -17,6 +17,7 @@ from flows.cli.app import run_cli
 from flows.crawl.locators import read_ids
 from flows.engine.environment import made_with
 from flows.engine.progress import SilentReporter
+from flows.engine.purged import PURGED
 from flows.engine.session import Session
 from flows.engine.settings import Settings
 from flows.engine.workspace import Workspace, open_workspace
@@ -71,13 +72,13 @@ def test_what_was_deleted_for_good_is_not_rebuildable(
 ) -> None:
     entry = {"id": "pmc:PMC1.1", "reason": "privacy", "releases": [LABEL]}
     other = {"id": "pmc:PMC2.1", "reason": "court", "releases": ["other@1.0.0"]}
-    (workspace.root / rebuilding.PURGED).write_text(f"{json.dumps(other)}\n{json.dumps(entry)}\n", "utf-8")
+    (workspace.root / PURGED).write_text(f"{json.dumps(other)}\n{json.dumps(entry)}\n", "utf-8")
     error = refused(workspace)
     assert (error.reason, error.record) == ("purged", "pmc:PMC1.1") and "privacy" in error.message
     assert run_cli(["rebuild", LABEL, "--check", "--json", "--workspace", str(workspace.root)]) == 3
     told = json.loads(capsys.readouterr().err)
     assert told["reason"] == "purged" and told["message"].startswith("not_rebuildable: purged: privacy: ")
-    (workspace.root / rebuilding.PURGED).write_text("{}\n", "utf-8")
+    (workspace.root / PURGED).write_text("{}\n", "utf-8")
     with pytest.raises(MedqrelsError, match="line 1 is no record of a purge"):
         rebuild(LABEL, workspace.root)
 

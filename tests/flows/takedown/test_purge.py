@@ -14,15 +14,17 @@ import pytest
 from flows.cli.app import run_cli
 from flows.crawl.selection import selections
 from flows.engine.manifest import MANIFEST, Manifest
+from flows.engine.purged import read_purged
 from flows.engine.runner import shards_of, table_files
 from flows.engine.workspace import Workspace
+from flows.inspect.status import status
 from flows.release.rebuild import NotRebuildable, rebuild
 from flows.release.recorded import read_record, record_folder
 from flows.review.store import review_folder
 from flows.takedown import purge as purging
 from flows.takedown import purge_local
 from flows.takedown import takedown as taking_down
-from flows.takedown.purge import describe, purge, read_purged
+from flows.takedown.purge import describe, purge
 from schemas.errors import ReleaseError, UsageError, WorkspaceError
 from schemas.hashing import sha256_file
 from tests.flows.publish.hub_client import client, publisher, serving
@@ -94,6 +96,8 @@ def test_an_article_is_deleted_for_good_and_every_place_is_asked(world: World, h
     crawled = shards_of(workspace, "crawl").values()
     assert sorted(one.units["article"]["kept"] for one in crawled) == [0, 1]
     assert not first["is_done"] and first["waiting"] == [RUN]
+    waiting = {"id": id, "reason": first["reason"]}
+    assert status(workspace)["purges"] == [{**waiting, "next": "medqrels run --spec SPEC"}]
     assert {name.split("/")[0] for name in holding(workspace.root, world.words)} == {"releases"}
     store = Path(world.stores[0])
     assert [path.name for path in (store / "shards").iterdir()] == [*shards.values()]
@@ -101,6 +105,8 @@ def test_an_article_is_deleted_for_good_and_every_place_is_asked(world: World, h
     assert kept == {"raw", "tables", "parse", "extract"}
     assert not raw.exists() and hub.repositories[REPOSITORY].head == old
     world.run_again()
+    again = f"medqrels takedown {id} --reason {first['reason']} --purge"
+    assert status(workspace)["purges"] == [{**waiting, "next": again}] and status(workspace)["next"] == again
     waits = world.purge()
     assert waits["waiting"] == [f"medqrels publish {DATASET}@1.0.1 --to {DESTINATION}"]
     world.publish("1.0.1")
