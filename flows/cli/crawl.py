@@ -36,7 +36,7 @@ def _parameters(request: type[CrawlRequest]) -> Iterator[inspect.Parameter]:
     for name in [*own, *(["profile"] if request.offers_profile else [])]:
         field = request.model_fields[name]
         shown = Parameter(help=field.description, negative="" if field.annotation is bool else None)
-        hint = Annotated.__class_getitem__((field.annotation, shown))  # type: ignore[attr-defined]
+        hint: Any = Annotated[field.annotation, shown]
         if field.is_required():
             yield inspect.Parameter(name, inspect.Parameter.POSITIONAL_ONLY, annotation=hint)
         else:
