@@ -97,6 +97,7 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
 
 def pytest_unconfigure(config: pytest.Config) -> None:
     """Nothing of a run that passed stays in memory."""
+    gc.unfreeze()  # nanobind reports what was not collected, page after page
     if folder := config.stash.get(IN_MEMORY, None):
         shutil.rmtree(folder, ignore_errors=True)
 
