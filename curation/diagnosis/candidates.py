@@ -119,7 +119,7 @@ class Reading:
         starting = itertools.takewhile(lambda mention: mention.start < stop, there[first:])
         return [mention for mention in starting if mention.end <= stop]
 
-    def _mentioned(self, sentence: Sentence, end: int = 0) -> list[Mention]:
+    def mentioned(self, sentence: Sentence, end: int = 0) -> list[Mention]:
         """Mentions of diseases and findings in a stretch."""
         within = self._within(sentence, end)
         return [mention for mention in within if self.concepts.kind(mention.concept) != "other"]
@@ -132,7 +132,7 @@ class Reading:
         """Those that count: said of this patient, now, and as a fact, or asked but settled elsewhere."""
         return [
             mention
-            for mention in self._mentioned(sentence, end)
+            for mention in self.mentioned(sentence, end)
             if not (talk.is_denied(mention) or (mention.is_hypothetical and mention.concept not in but))
             and not self._is_part(mention, sentence)
         ]
@@ -150,7 +150,7 @@ class Reading:
 
     def _begins(self, at: int, sentence: Sentence) -> bool:
         """Whether another disease is named right there: 'osteoporosis-|pseudoglioma'."""
-        return any(other.start == at for other in self._mentioned(sentence))
+        return any(other.start == at for other in self.mentioned(sentence))
 
     def _is_undefined(self, mention: Mention) -> bool:
         """Whether a mention is an acronym of which the article does not say what it means."""
@@ -215,7 +215,7 @@ class Reading:
             if where is not None:
                 candidate.stated = max(where, candidate.stated or 0.0)
         if statement.rule in _EXPLICIT and not read and is_disease(text):
-            self.is_unmatched |= bool(told) or not self._mentioned(sentence)
+            self.is_unmatched |= bool(told) or not self.mentioned(sentence)
 
     def _with_short_forms(self, sentence: Sentence, mentions: list[Mention]) -> list[Mention]:
         """Mentions of a sentence, and short forms in it of what title or abstract spell out: 'LCH'."""
@@ -272,13 +272,13 @@ class Reading:
             (mention, span) for mention, span, role in read if role == "main" and self._is_disease(mention)
         ]
         head = text[: head_end(text, spans)]
-        aside = [mention for mention in self._mentioned(sentence) if talk.is_set_aside(mention)]
+        aside = [mention for mention in self.mentioned(sentence) if talk.is_set_aside(mention)]
         known = [*(span for _, span, _ in read), *_spans(aside, sentence)]
         self.is_titled_unmatched = not mains and names_unknown(without(head, known))
         main = {mention.concept for mention, _ in mains}
         if mains or self.is_titled_unmatched:
             self.beside |= {item.concept for item, _, role in read if role not in ("main", "never")} - main
-        self.taken_back |= {item.concept for item in self._mentioned(sentence) if talk.is_denied(item)}
+        self.taken_back |= {item.concept for item in self.mentioned(sentence) if talk.is_denied(item)}
         self.taken_back |= {mention.concept for mention, _, role in read if role == "never"}
         self.taken_back |= self._looked_like(statement.end)
         self.taken_back -= main

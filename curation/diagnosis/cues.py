@@ -311,13 +311,6 @@ BEFELL = cue(
     r"|contracted|affected by|complicated (?:by|with)|progressed to|succumbed to)\b",
 )
 """The part of it that says that it came."""
-CAUSED = cue(
-    "caused",
-    "after",
-    r"\b(?:causing|caused|resulting in|resulted in|leading to|led to|secondary to|due to|responsible for"
-    r"|explained by|indicating)\b",
-)
-"""What a finding led to or came from."""
 
 HEDGED = re.compile(
     r"\b(?:was (?:strongly |highly )?(?:considered|suspected)|suggest(?:ed|ing|s|ive)|signs of"

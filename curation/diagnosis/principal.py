@@ -15,6 +15,7 @@ from curation.diagnosis import score
 from curation.diagnosis.candidate import Candidate
 from curation.diagnosis.candidates import Reading, Texts
 from curation.diagnosis.concepts import Concepts
+from curation.diagnosis.grounded import Grounded, Kind, Name
 from curation.diagnosis.named import Named, named_in
 from curation.diagnosis.score import Key
 from curation.diagnosis.statements import in_keywords, select
@@ -48,8 +49,9 @@ class Ranked:
 
     @property
     def found(self) -> Mapping[str, Candidate]:
-        """Concepts."""
-        return self.reading.found
+        """Concepts; what is first named by a sentence chosen for another one is none of them."""
+        found = self.reading.found
+        return {concept: item for concept, item in found.items() if concept in self.features}
 
     @property
     def is_unmatched(self) -> bool:
@@ -71,6 +73,28 @@ class Ranked:
         if not isinstance(key, int) or self.chances[key] <= self.chances[best]:
             return False
         return not self.reading.is_mentioned(self.named[key].topic)
+
+    def grounded(self) -> Grounded:
+        """What the names of the vocabulary in the sentences are to the likeliest concept."""
+        best = self.best(self.found)
+        is_known = bool(best) and not self.is_outdone(best)
+
+        def kind(concept: str) -> Kind:
+            concepts = self.reading.concepts
+            if is_known and (concept == best or concepts.is_above(best, concept)):
+                return "concept"
+            if is_known and concepts.is_above(concept, best):
+                return "wider"
+            return "disease" if concepts.kind(concept) == "disease" else "finding"
+
+        names = [
+            [
+                Name(mention.start - sentence.start, mention.end - sentence.start, kind(mention.concept))
+                for mention in self.reading.mentioned(sentence)
+            ]
+            for sentence in self.reading.story.sentences
+        ]
+        return Grounded(names, is_known)
 
     def phrase(self) -> str:
         """Words for the likeliest candidate of all; '' where none is named, or by the title as a whole."""
@@ -119,7 +143,10 @@ def principal(case: Case, texts: Texts, concepts: Concepts) -> PrincipalDiagnosi
     story = story_of(case, {**texts.continued, **texts.passages}, texts.headed)
     told = ranked(case, story, texts, concepts)
     topic = texts.rest.topic_of(told.phrase())
-    stated = [statement(story.sentences[at], rule) for at, rule in select(story.texts, topic, story.headed)]
+    stated = [
+        statement(story.sentences[at], rule)
+        for at, rule in select(story.texts, topic, story.headed, told.grounded())
+    ]
     for item in stated:
         told.reading.read_statement(item)
     said = (*texts.titles, *stated)

@@ -11,11 +11,11 @@ import re
 import tomllib
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from curation.diagnosis.cue import Cue
 from curation.diagnosis.cues import (
     BEFELL,
-    CAUSED,
     DEFINITE,
     DENIED,
     DOUBT,
@@ -38,7 +38,8 @@ from curation.diagnosis.cues import (
     SUSPECTED,
     UNAFFIRMED,
 )
-from curation.diagnosis.topic import NO_TOPIC, Topic, is_disease, names_disease, stem, words_of
+from curation.diagnosis.grounded import KINDS, UNGROUNDED, Grounded, Name
+from curation.diagnosis.topic import NAMES, NO_TOPIC, Topic, is_disease, names_disease, stem, words_of
 
 _FINITE = re.compile(r"(?:was|were|is|has|have|we|then)\b", re.IGNORECASE)
 """Begins a statement on the patient himself, whatever his history."""
@@ -83,8 +84,19 @@ _CUE = 60
 _OBJECT = 220
 """Characters beside a cue in which what it states is named."""
 _CARRIED = "diagnosis carried"
+_KNOWN, _NOTHING = "known", "cue"
+"""Beside a cue stands only what it comes back to, or no name."""
 _STATED_OUTRIGHT = frozenset({"final", "explicit", "confirmed"})
 _OUTRIGHT = _STATED_OUTRIGHT | {"pathology", "strong", "strong untitled"}
+
+
+class Stated(NamedTuple):
+    """Where the words stand in which a cue names what it states, those that count, and what is left out."""
+
+    start: int
+    end: int
+    words: str
+    known: tuple[tuple[int, int], ...] = ()
 
 
 @functools.lru_cache(maxsize=1)
@@ -105,28 +117,33 @@ def points(found: Collection[str]) -> int:
     return worth["start"] + sum(worth.get(name, 0) for name in found)
 
 
-def features(sentences: Sequence[str], topic: Topic) -> list[tuple[set[str], str]]:
+def features(
+    sentences: Sequence[str], topic: Topic, grounded: Grounded = UNGROUNDED
+) -> list[tuple[set[str], str]]:
     """For every sentence of a case its features and the rule by which it states a diagnosis.
 
     Args:
         sentences: the sentences of the case, in order.
         topic: what the case is about.
+        grounded: names of the vocabulary in them.
 
     Returns:
         Features as named in sentences.toml; the rule is the name of the first cue that stands.
     """
-    read = [_of_sentence(sentence, topic) for sentence in sentences]
+    read = [_of_sentence(at, sentence, topic, grounded) for at, sentence in enumerate(sentences)]
     made = [found for found, _ in read]
+    _mark("first of the concept", (found for found in made if "concept named" in found))
     for at, found in enumerate(made):
         if 5 * at < len(made):
             found.add("early")
     _supersede(sentences, made)
     _mark("first on the topic", (found for found in made if {"topic named", "topic stated"} <= found))
     own = [found for found in made if "elsewhere" not in found]
-    _mark("first explicit", (found for found in own if found & _STATED_OUTRIGHT))
     _mark("last explicit", (found for found in reversed(own) if found & _STATED_OUTRIGHT))
     _mark("last of pathology", (found for found in reversed(own) if {"pathology", "disease stated"} <= found))
-    if not any(map(_is_explicit, made)):
+    if not any(
+        found & {"final", "explicit"} and found & {"topic stated", "disease stated"} for found in made
+    ):
         for found in made:
             if "hedged" in found:
                 found.add("only hedged")
@@ -153,39 +170,48 @@ def _mark(name: str, those: Iterable[set[str]]) -> None:
         first.add(name)
 
 
-def _is_explicit(found: set[str]) -> bool:
-    is_made = bool(found & {"final", "explicit"})
-    return "explicit on the topic" in found or (is_made and "disease stated" in found)
-
-
-def _of_sentence(sentence: str, topic: Topic) -> tuple[set[str], str]:
+def _of_sentence(at: int, sentence: str, topic: Topic, grounded: Grounded) -> tuple[set[str], str]:
     """Features of one sentence by itself, and the first cue that stands in it."""
     found: set[str] = set()
     rules: list[str] = []
+    names, unless_known = grounded.affirmed(at, sentence), NO_TOPIC if grounded.is_known else topic
+    kinds: dict[str, set[str]] = {"explicit": set(), "strong": set(), "weak": set()}
     for cue in EXPLICIT:
-        named = _stated(sentence, cue)
-        if named is None:
+        stated = _stated(sentence, cue)
+        if stated is None:
             continue
         rules.append(cue.name)
-        agreement = _see_object(found, named, topic)
+        kind = _kind(stated, names, unless_known)
+        kinds["explicit"].add(kind)
+        _see_object(found, stated.words, topic, kind)
         if cue.name != _CARRIED:
             found.add({"final diagnosis": "final", "confirmed": "confirmed"}.get(cue.name, "explicit"))
-            found |= {"explicit on the topic"} if agreement > 1 else set()
     for cue in FINDING:
-        named = _stated(sentence, cue)
-        if named is None or (cue.name == EXPLAINED and topic is NO_TOPIC):
+        stated = _stated(sentence, cue)
+        if stated is None or (cue.name == EXPLAINED and topic is NO_TOPIC):
             continue
-        if cue.name not in STRONG:
-            named = DEFINITE.sub(_unless_disease, named)
-        agreement = _see_object(found, named, topic)
+        strength = "strong" if cue.name in STRONG else "weak"
+        if strength == "weak":
+            stated = _anew(sentence, stated)
+        named = stated.words
+        kind = _kind(stated, names, unless_known)
+        kinds[strength].add(kind)
+        agreement = _see_object(found, named, topic, kind)
         is_pathology = cue.name.startswith("pathology")
         is_named = names_one(named) if is_pathology else topic is NO_TOPIC and is_disease(named)
         if agreement > 1 or is_named:
             rules.append(cue.name)
-            found.add("pathology" if is_pathology else "strong" if cue.name in STRONG else "weak")
-        elif cue.name in STRONG and names_one(named):
+            found.add("pathology" if is_pathology else strength)
+        elif strength == "strong" and names_one(named):
             found.add("strong untitled")
-    if topic.agreement(affirmed(sentence)) > 1:
+    for strength, beside in kinds.items():
+        first = next((kind for kind in (*KINDS, _KNOWN, _NOTHING) if kind in beside), None)
+        found |= {f"{strength}: {first}"} if first else set()
+    is_concept = any(name.kind == "concept" for name in names)
+    is_named = topic.agreement(affirmed(sentence)) > 1
+    if is_concept or (is_named and not grounded.is_known):
+        found.add("concept named")
+    if is_named or is_concept:
         found.add("topic named")
         if HEDGED.search(sentence) and not FIRM_DOUBT.search(sentence):
             found.add("hedged")
@@ -193,11 +219,10 @@ def _of_sentence(sentence: str, topic: Topic) -> tuple[set[str], str]:
         if _stated(sentence, EVENT) is not None and not FOLLOW_UP.search(sentence):
             found.add("event")
             rules.append(EVENT.name)
+        befell = _stated(sentence, BEFELL)
+        if befell and _see_object(set(), befell.words, topic, _kind(befell, names, unless_known)) > 1:
+            found.add("developed")
     _see_words(found, sentence, topic)
-    if not topic.is_known and found & {"final", "explicit"}:
-        found.add("explicit without topic")
-    if topic.is_known and found & _STATED_OUTRIGHT and not found & {"topic stated", "topic named"}:
-        found.add("explicit of another")
     if FOLLOW_UP.search(sentence):
         found.add("follow-up")
     if ELSEWHERE.search(sentence):
@@ -207,8 +232,22 @@ def _of_sentence(sentence: str, topic: Topic) -> tuple[set[str], str]:
     return found, (rules or ["named"])[0]
 
 
+def _kind(stated: Stated, names: Sequence[Name], topic: Topic) -> str:
+    """What a cue states: the kind of name beside it that says most; words of the topic are the concept."""
+    if topic.agreement(stated.words) > 1:
+        return "concept"
+    beside = {
+        name.kind
+        for name in names
+        if stated.start <= name.start
+        and name.end <= stated.end
+        and not any(start < name.end and name.start < end for start, end in stated.known)
+    }
+    return next((kind for kind in KINDS if kind in beside), _KNOWN if stated.known else _NOTHING)
+
+
 def _see_words(found: set[str], sentence: str, topic: Topic) -> None:
-    """Note a germ, a conclusion, whom the report is about, and what befell the patient or was caused."""
+    """Note a germ, a conclusion, and whom the report is about."""
     said = affirmed(sentence)
     if topic.is_infection and _GERM.search(said) and _GROWN.search(said):
         found.add("germ found")
@@ -216,15 +255,11 @@ def _see_words(found: set[str], sentence: str, topic: Topic) -> None:
         is_drawn = _CONCLUDING.search(sentence) and not _LEFT_OPEN.search(sentence)
         found |= {"concluding"} if is_drawn else set()
         found |= {"reported"} if _REPORTED.search(sentence) else set()
-    for name, cue in (("developed", BEFELL), ("caused", CAUSED)):
-        named = _stated(sentence, cue)
-        if named is not None and topic.agreement(named) > 1:
-            found.add(name)
 
 
-def _see_object(found: set[str], named: str, topic: Topic) -> int:
+def _see_object(found: set[str], named: str, topic: Topic, kind: str) -> int:
     """Note what the words beside a cue name, and return how well they name the topic."""
-    agreement = topic.agreement(named)
+    agreement = NAMES if kind == "concept" else topic.agreement(named)
     if agreement:
         found.add("topic stated" if agreement > 1 else "topic touched")
     if "topic stated" in found:
@@ -236,23 +271,35 @@ def _see_object(found: set[str], named: str, topic: Topic) -> int:
     return agreement
 
 
-def _stated(sentence: str, cue: Cue) -> str | None:
-    """The words in which a cue that stands names what it states; None where it does not stand."""
+def _stated(sentence: str, cue: Cue) -> Stated | None:
+    """What a cue that stands states; None where it does not stand."""
     for found in cue.pattern.finditer(sentence):
         if _stands(sentence, cue, found):
-            named = affirmed(_named(sentence, cue, found))
+            start, end = _object(sentence, cue, found)
+            named = sentence[start:end]
+            named = affirmed(SUSPECTED.sub("", named) if cue.side == "after" else named)
             if cue.side == "after" and _ALTERNATIVES.match(named):
                 continue
-            return named
+            return Stated(start, end, named)
     return None
+
+
+def _anew(sentence: str, stated: Stated) -> Stated:
+    """What a cue states without diseases that it only comes back to: "showed that the tumour had grown"."""
+    known = [
+        found.span()
+        for found in DEFINITE.finditer(sentence, stated.start, stated.end)
+        if is_disease(found.group())
+    ]
+    return Stated(stated.start, stated.end, DEFINITE.sub(_unless_disease, stated.words), tuple(known))
 
 
 def objects(sentence: str) -> Iterator[tuple[str, str]]:
     """What every cue that stands in a sentence names: the side of the cue it stands on, and its words."""
     for cue in (*EXPLICIT, *FINDING):
-        named = _stated(sentence, cue)
-        if named:
-            yield cue.side, named
+        stated = _stated(sentence, cue)
+        if stated and stated.words:
+            yield cue.side, stated.words
 
 
 def explicit_rule(sentence: str) -> str:
@@ -298,16 +345,16 @@ def _zone(sentence: str, cue: Cue, found: re.Match[str]) -> str:
     return lead + sentence[max(start, found.start()) : min(last, found.end() + _OBJECT // 2)]
 
 
-def _named(sentence: str, cue: Cue, found: re.Match[str]) -> str:
-    """The words in which what a cue states is named."""
+def _object(sentence: str, cue: Cue, found: re.Match[str]) -> tuple[int, int]:
+    """Where the words stand in which what a cue states is named."""
     if cue.side == "clause":
-        return sentence
+        return 0, len(sentence)
     first, last = _bounds(sentence, found.start(), found.end())
     if cue.side == "from":
-        return sentence[found.start() : last]
+        return found.start(), last
     if cue.side == "after":
-        return SUSPECTED.sub("", sentence[found.end() : min(last, found.end() + _OBJECT)])
-    return sentence[max(first, found.start() - _OBJECT) : found.start()]
+        return found.end(), max(found.end(), min(last, found.end() + _OBJECT))
+    return max(first, found.start() - _OBJECT), found.start()
 
 
 def affirmed(text: str) -> str:

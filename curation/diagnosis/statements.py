@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from curation.diagnosis import sentences as said
 from curation.diagnosis.cues import EVENT
+from curation.diagnosis.grounded import UNGROUNDED, Grounded
 from curation.diagnosis.sentences import names_one
 from curation.diagnosis.story import FINAL
 from curation.diagnosis.topic import (
@@ -82,7 +83,12 @@ def _without_topic(sentences: Sequence[str]) -> list[tuple[int, str]]:
     return [(at, rule) for _, at, rule in [max(likely)]] if likely else []
 
 
-def select(sentences: Sequence[str], topic: Topic, headed: Sequence[bool] = ()) -> list[tuple[int, str]]:
+def select(
+    sentences: Sequence[str],
+    topic: Topic,
+    headed: Sequence[bool] = (),
+    grounded: Grounded = UNGROUNDED,
+) -> list[tuple[int, str]]:
     """Positions and rules of the sentences of one case that state its final diagnosis.
 
     Args:
@@ -90,8 +96,9 @@ def select(sentences: Sequence[str], topic: Topic, headed: Sequence[bool] = ()) 
         topic: what the case is about.
         headed: for each whether it stands under a title like "Final diagnosis": one of them states it,
             whatever its words, and nothing that is only likely does. None stands so if empty.
+        grounded: names of the vocabulary in the sentences.
     """
-    found = dict(_by_words(sentences, topic))
+    found = dict(_by_words(sentences, topic, grounded))
     under = [at for at, is_under in enumerate(headed) if is_under]
     stating = [at for at in under if at in found] or [
         at for at in under if is_disease(said.affirmed(sentences[at]))
@@ -102,16 +109,16 @@ def select(sentences: Sequence[str], topic: Topic, headed: Sequence[bool] = ()) 
     return sorted(found.items())
 
 
-def _by_words(sentences: Sequence[str], topic: Topic) -> list[tuple[int, str]]:
+def _by_words(sentences: Sequence[str], topic: Topic, grounded: Grounded) -> list[tuple[int, str]]:
     """Sentences that state a diagnosis by their words.
 
     Where the head of the title finds none, its whole is tried; then what states the topic outright though
     another disease was stated later, what is only likely, or what befell the patient.
     """
-    read = said.features(sentences, topic)
+    read = said.features(sentences, topic, grounded)
     found = [(at, rule) for at, (features, rule) in enumerate(read) if said.is_enough(features)]
     if not found and topic.whole is not None:
-        found = _by_words(sentences, topic.whole)
+        found = _by_words(sentences, topic.whole, grounded)
     if not found:
         likely = [(at, rule) for at, (_, rule) in enumerate(read) if rule == "hedged"]
         befell = [(at, rule) for at, (_, rule) in enumerate(read) if rule == EVENT.name]
