@@ -36,6 +36,7 @@ def test_every_command_is_documented_and_has_help() -> None:
         assert command.help.strip(), name
         for argument in command.assemble_argument_collection():
             assert not argument.show or argument.parameter.help, f"{name} {argument.name} has no help"
+            assert not argument.negatives, f"{name}: {argument.negatives} only say the default"
 
 
 def test_tables_of_commands_are_sound_markdown() -> None:

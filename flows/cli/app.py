@@ -100,6 +100,7 @@ app = App(
     suppress_keyboard_interrupt=False,
     version_flags=[],  # `release` has an option of that name
     help_format="plaintext",
+    default_parameter=Parameter(negative=""),  # no option that only says the default
 )
 
 app.command(answer_app)

@@ -26,7 +26,7 @@ OK, FINDING, USAGE, FAILURE, INTERRUPTED = 0, 1, 2, 3, 130
 class Common:
     """Options every verb has."""
 
-    json: Annotated[bool, Parameter(negative="", help="Print the result as JSON on stdout.")] = False
+    json: Annotated[bool, Parameter(help="Print the result as JSON on stdout.")] = False
     workspace: Annotated[Path | None, Parameter(help="Folder of raw/, work/ and releases/.")] = None
     log_level: Annotated[
         Literal["DEBUG", "INFO", "WARNING", "ERROR"] | None, Parameter(help="Log level on stderr.")
@@ -38,13 +38,11 @@ class Common:
         return None if self.workspace is None else str(self.workspace)
 
 
-DryRun = Annotated[bool, Parameter(negative="", help="Say what would be done, change nothing.")]
+DryRun = Annotated[bool, Parameter(help="Say what would be done, change nothing.")]
 Spec = Annotated[Path | None, Parameter(help="A dataset's spec.toml.")]
 Overrides = Annotated[
     tuple[str, ...],
-    Parameter(
-        name="--set", negative="", help="Override a key of the spec, key=value; recorded in the release."
-    ),
+    Parameter(name="--set", help="Override a key of the spec, key=value; recorded in the release."),
 ]
 Version = Annotated[
     str | None,

@@ -35,7 +35,7 @@ def _parameters(request: type[CrawlRequest]) -> Iterator[inspect.Parameter]:
     own = [name for name in request.model_fields if name != "profile"]
     for name in [*own, *(["profile"] if request.offers_profile else [])]:
         field = request.model_fields[name]
-        shown = Parameter(help=field.description, negative="" if field.annotation is bool else None)
+        shown = Parameter(help=field.description)
         hint: Any = Annotated[field.annotation, shown]
         if field.is_required():
             yield inspect.Parameter(name, inspect.Parameter.POSITIONAL_ONLY, annotation=hint)

@@ -24,12 +24,11 @@ def evaluate(
             "or +query2doc:FILE (release for its own expansions); any of these with +rerank:MODEL (a "
             "cross-encoder) or +rerank:llm:MODEL (a language model). May be given several times. bm25 when "
             "neither a system nor a run is named.",
-            negative="",
         ),
     ] = (),
     run: Annotated[
         tuple[Path, ...],
-        Parameter(help="A TREC run file to measure; may be given several times.", negative=""),
+        Parameter(help="A TREC run file to measure; may be given several times."),
     ] = (),
     split: Annotated[str, Parameter(help="Split of the queries.")] = "test",
     subset: Annotated[

@@ -29,7 +29,7 @@ Backend = Annotated[
 def ground(
     *,
     backend: Backend = "native",
-    overlaps: Annotated[bool, Parameter(negative="", help="Also find names inside longer names.")] = False,
+    overlaps: Annotated[bool, Parameter(help="Also find names inside longer names.")] = False,
     text: Annotated[str | None, Parameter(help="Ground this text and print it.")] = None,
     input: Annotated[
         Path | None, Parameter(help='JSON Lines of {"id", "text"[, "language"]} to ground instead.')

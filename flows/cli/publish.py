@@ -20,7 +20,7 @@ def publish(
         ),
     ],
     private: Annotated[
-        bool, Parameter(negative="", help="Make new repositories of the Hub and the collection private.")
+        bool, Parameter(help="Make new repositories of the Hub and the collection private.")
     ] = False,
     dry_run: DryRun = False,
     common: Common = DEFAULT,

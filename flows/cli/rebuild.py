@@ -15,7 +15,7 @@ def rebuild(
     /,
     *,
     check: Annotated[
-        bool, Parameter(negative="", help="Compare what is built with the release; it is left as it is.")
+        bool, Parameter(help="Compare what is built with the release; it is left as it is.")
     ] = False,
     common: Common = DEFAULT,
 ) -> int:

@@ -13,9 +13,7 @@ from flows.cli.common import DEFAULT, FINDING, OK, Common, DryRun, emit, with_pr
 review_app = App(
     name="review", help="Have annotators judge candidates in Label Studio.", help_format="plaintext"
 )
-AllowHttp = Annotated[
-    bool, Parameter(negative="", help="Send the token over plain http; only on a network you trust.")
-]
+AllowHttp = Annotated[bool, Parameter(help="Send the token over plain http; only on a network you trust.")]
 PerItem = Annotated[
     int | None, Parameter(help="Annotators per item; 2 unless the first push said otherwise.")
 ]
@@ -25,9 +23,9 @@ Stratify = Annotated[
 Annotators = Annotated[
     Path | None, Parameter(help="TOML of annotators (docs/review.md); by default A1, A2, …")
 ]
-Restore = Annotated[bool, Parameter(negative="", help="Send again tasks that were deleted on the server.")]
+Restore = Annotated[bool, Parameter(help="Send again tasks that were deleted on the server.")]
 DrawOnly = Annotated[
-    bool, Parameter(negative="", help="Draw and assign, but send nothing yet: `review judge` comes first.")
+    bool, Parameter(help="Draw and assign, but send nothing yet: `review judge` comes first.")
 ]
 Calibration = Annotated[
     int | None,
@@ -36,9 +34,7 @@ Calibration = Annotated[
 PerCell = Annotated[
     int, Parameter(help="Calibration pairs of each cell of the judge's scores before the rest goes by size.")
 ]
-ByDoubt = Annotated[
-    bool, Parameter(negative="", help="Send what the judge is least sure of first (docs/review.md).")
-]
+ByDoubt = Annotated[bool, Parameter(help="Send what the judge is least sure of first (docs/review.md).")]
 
 
 @review_app.command
@@ -148,9 +144,7 @@ def pull(
     *,
     accept: Annotated[
         bool,
-        Parameter(
-            negative="", help="Resolve conflicts: the server's last answer counts, earlier ones are kept."
-        ),
+        Parameter(help="Resolve conflicts: the server's last answer counts, earlier ones are kept."),
     ] = False,
     allow_http: AllowHttp = False,
     dry_run: DryRun = False,

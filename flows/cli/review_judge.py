@@ -44,7 +44,7 @@ def judge(
         Parameter(help="Number of candidates to judge; all by default.", validator=validators.Number(gte=1)),
     ] = None,
     images: Annotated[
-        bool, Parameter(negative="", help="Send images too; without it, candidates with images are left out.")
+        bool, Parameter(help="Send images too; without it, candidates with images are left out.")
     ] = False,
     max_tokens: Annotated[
         int | None,
@@ -57,7 +57,7 @@ def judge(
         float, Parameter(help="Seconds to wait for an answer.", validator=validators.Number(gt=0))
     ] = 120.0,
     show_prompt: Annotated[
-        bool, Parameter(negative="", help="Print the first prompt and the table of grades, ask nothing.")
+        bool, Parameter(help="Print the first prompt and the table of grades, ask nothing.")
     ] = False,
     dry_run: DryRun = False,
     common: Common = DEFAULT,

@@ -67,7 +67,7 @@ def plan(
     ] = None,
     prevalence: Annotated[
         tuple[float, ...],
-        Parameter(help="Expected shares of the grades from 0 up, as many as there are grades.", negative=""),
+        Parameter(help="Expected shares of the grades from 0 up, as many as there are grades."),
     ] = (),
     per_item: Annotated[int, Parameter(help="Annotators per item.")] = 2,
     annotators: Annotated[int | None, Parameter(help="Annotators who share the work.")] = None,

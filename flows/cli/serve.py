@@ -13,7 +13,7 @@ from flows.cli.common import DEFAULT, OK, Common, DryRun, emit
 def serve(
     *,
     spec: Annotated[
-        tuple[Path, ...], Parameter(negative="", help="A dataset's spec.toml; by default all of data_cards/.")
+        tuple[Path, ...], Parameter(help="A dataset's spec.toml; by default all of data_cards/.")
     ] = (),
     port: Annotated[
         int, Parameter(help="Port on loopback of the Prefect server, where no PREFECT_API_URL is set.")

@@ -21,13 +21,10 @@ def status(
     spec: Annotated[
         tuple[Path, ...],
         Parameter(
-            negative="",
             help="A dataset's spec.toml whose schedule to show; by default those of data_cards/ used here.",
         ),
     ] = (),
-    watch: Annotated[
-        bool, Parameter(negative="", help="Show it again every two seconds, until Ctrl-C.")
-    ] = False,
+    watch: Annotated[bool, Parameter(help="Show it again every two seconds, until Ctrl-C.")] = False,
     openlineage: Annotated[
         Path | None,
         Parameter(help="Write the runs as OpenLineage events into this file, one JSON line each, and end."),
@@ -68,11 +65,11 @@ def status(
 def doctor(
     *,
     servers: Annotated[
-        bool, Parameter(negative="", help="Ask the servers too: Prefect, Label Studio, the Hub, the sources.")
+        bool, Parameter(help="Ask the servers too: Prefect, Label Studio, the Hub, the sources.")
     ] = False,
     files: Annotated[
         bool,
-        Parameter(negative="", help="Read every stored file and hold it to its hash."),
+        Parameter(help="Read every stored file and hold it to its hash."),
     ] = False,
     common: Common = DEFAULT,
 ) -> int:

@@ -24,12 +24,11 @@ def takedown(
     purge: Annotated[
         bool,
         Parameter(
-            negative="",
             help="Delete it for good, too: raw bytes, old versions and their history wherever they were "
             "published.",
         ),
     ] = False,
-    yes: Annotated[bool, Parameter(negative="", help="Do not ask before deleting for good.")] = False,
+    yes: Annotated[bool, Parameter(help="Do not ask before deleting for good.")] = False,
     dry_run: DryRun = False,
     common: Common = DEFAULT,
 ) -> int:

@@ -35,7 +35,7 @@ def vocabulary_build(
     sources: Annotated[str, Parameter(help="Of UMLS: sources to keep, SNOMEDCT_US,MSH.")] = "",
     types: Annotated[str, Parameter(help="Of UMLS: semantic types or groups to keep, T047,CHEM.")] = "",
     keep_suppressed: Annotated[
-        bool, Parameter(negative="", help="Of UMLS: keep obsolete and suppressible names, marked so.")
+        bool, Parameter(help="Of UMLS: keep obsolete and suppressible names, marked so.")
     ] = False,
     without: Annotated[str, Parameter(help="Sources in use to leave out, HPO_DE,ICD10.")] = "",
     dry_run: DryRun = False,
