@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from curation.tasks.registry import TASKS
+from flows.cli.app import app
 from scripts import make_docs, task_docs
 from scripts.command_docs import commands, grouped
 
@@ -36,7 +37,13 @@ def test_every_command_is_documented_and_has_help() -> None:
         assert command.help.strip(), name
         for argument in command.assemble_argument_collection():
             assert not argument.show or argument.parameter.help, f"{name} {argument.name} has no help"
-            assert not argument.negatives, f"{name}: {argument.negatives} only say the default"
+
+
+def test_no_command_has_an_option_that_only_says_the_default(capsys: pytest.CaptureFixture[str]) -> None:
+    for name, _ in commands():
+        app.help_print(name.split()[1:])
+        said = capsys.readouterr().out
+        assert "Usage: medqrels" in said and not re.search(r"--(?:no|empty)-", said), name
 
 
 def test_tables_of_commands_are_sound_markdown() -> None:
