@@ -32,7 +32,6 @@ from curation.concepts.annotate import Text, annotate
 from schemas.article import KeywordGroup
 from schemas.case import Case, CaseSpan
 from schemas.diagnosis import PrincipalDiagnosis
-from schemas.extracted import Passage
 from schemas.ids import case_id
 from scripts.scope_medline import Record, records
 from tests.curation.cases.stories import report
@@ -63,12 +62,14 @@ def as_report(citation: Record) -> Told:
         (KeywordGroup(language="en", type="", terms=tuple(citation.keywords)),) if citation.keywords else ()
     )
     item = told(report([("", [citation.abstract])], title=citation.title, keywords=keywords))
-    return dataclasses.replace(item, cases=(_case(item.source.id, item.passages[0]),))
+    return dataclasses.replace(item, cases=(whole(item),))
 
 
-def _case(article: str, passage: Passage) -> Case:
-    whole = CaseSpan(passage_id=passage.id, start=0, end=len(passage.text), role="findings")
-    return Case(id=case_id(article, 1), article_id=article, number=1, label="", rule="body", spans=(whole,))
+def whole(item: Told) -> Case:
+    """The first passage of an article as the case of one patient."""
+    article, passage = item.source.id, item.passages[0]
+    span = CaseSpan(passage_id=passage.id, start=0, end=len(passage.text), role="findings")
+    return Case(id=case_id(article, 1), article_id=article, number=1, label="", rule="body", spans=(span,))
 
 
 def wanted(names: list[str], vocabulary: Vocabulary) -> set[str]:

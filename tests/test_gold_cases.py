@@ -12,7 +12,9 @@ from typing import Any
 
 import pytest
 
+from benchmarks import diagnosis_sentences
 from benchmarks.jats_speed import raw_of
+from curation.extract.sentences import sentence_spans
 from schemas.article import Article
 from sources import jats
 
@@ -141,3 +143,12 @@ def test_marked_abstracts_name_sentences_between_their_first_and_last() -> None:
         assert row["pmid"] in marked and re.fullmatch(r"[0-9a-f]{64}", row["sha256"]), row["pmid"]
         assert row["stated"] == sorted(set(row["stated"])), row["pmid"]
         assert all(row["first"] <= at <= row["last"] for at in row["stated"]), row["pmid"]
+
+
+def test_marked_sentences_of_written_reports_are_sentences_of_their_case() -> None:
+    found = list(diagnosis_sentences.reports("test"))
+    assert len(found) == 26 and sum(len(item.starts) for item in found) == 53
+    for item in found:
+        text = item.told.passages[0].text
+        assert item.starts <= {start for start, _ in sentence_spans(text)}, item.id
+        assert f" {diagnosis_sentences.STATES}" not in f" {text}"
