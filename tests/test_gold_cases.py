@@ -145,9 +145,12 @@ def test_marked_abstracts_name_sentences_between_their_first_and_last() -> None:
         assert all(row["first"] <= at <= row["last"] for at in row["stated"]), row["pmid"]
 
 
-def test_marked_sentences_of_written_reports_are_sentences_of_their_case() -> None:
-    found = list(diagnosis_sentences.reports("test"))
-    assert len(found) == 26 and sum(len(item.starts) for item in found) == 53
+@pytest.mark.parametrize(("half", "count", "stated"), [("dev", 52, 108), ("test", 26, 53)])
+def test_marked_sentences_of_written_reports_are_sentences_of_their_case(
+    half: str, count: int, stated: int
+) -> None:
+    found = list(diagnosis_sentences.reports(half))
+    assert len(found) == count and sum(len(item.starts) for item in found) == stated
     for item in found:
         text = item.told.passages[0].text
         assert item.starts <= {start for start, _ in sentence_spans(text)}, item.id
