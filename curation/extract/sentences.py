@@ -56,6 +56,8 @@ _FIRST_WORD = re.compile(r"\W*(\w+)")
 _DIGIT = re.compile(r"\d")
 _LETTER = re.compile(r"[^\W\d_¹²³⁰⁴-⁹₀-₉]")
 _MEASURED = re.compile(r"(?:\d\s?|/)[a-zA-Z.]+$")
+_PER = re.compile(r"[^\W\d_]/[A-Z]$")
+"""A capital behind a stroke is a unit, and no initial: "0.05 g/L.", "55 U/L."."""
 _LETTERED = re.compile(
     r"(?:^|\s)(?!(?:and|the|with|from|for|that|his|her|our|thank|por|par|von|van|los|las|den|der|des)\s)"
     r"[^\W\d_A-Z]{3,}[\s-][A-Z]$"
@@ -121,7 +123,9 @@ def _is_boundary(text: str, found: re.Match[str]) -> bool:
     if token in _NEVER or _is_numbering(text, found.start(), near):
         return False
     is_initial = len(before) == 1 and before.isupper()
-    if is_initial and _LETTERED.search(near) and _NO_NAME.match(text, following.start(1)):
+    if is_initial and (
+        _PER.search(near) or (_LETTERED.search(near) and _NO_NAME.match(text, following.start(1)))
+    ):
         return True
     if token in _SOMETIMES or is_initial or ("." in token and not _DIGIT.search(token)):
         return word.lower() in _STARTERS

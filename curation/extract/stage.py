@@ -138,7 +138,7 @@ def _float_ids(article: Article) -> list[str]:
 
 EXTRACT = RecordStage(
     name="extract",
-    version=23,
+    version=24,
     inputs=(Input("parse.articles", Article, by="id"),),
     outputs=(
         Table("sources", Source, ("id",)),

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from curation.cases.patient import ages_in, introduces, sex_of
 from curation.extract.sentences import sentence_spans
-from curation.fidelity.quantities import quantities
+from curation.fidelity.quantities import Quantity, quantities
 from curation.similarity.text.edited import copyable, edited_copies
 
 _OF_AGE = ("year", "age")
@@ -45,8 +45,21 @@ def portrait(text: str) -> Portrait:
     return Portrait(
         frozenset(ages or {float(item.value) for item in found if item.unit in _OF_AGE}),
         sex,
-        frozenset((item.value, item.unit) for item in found if item.unit and item.unit not in _OF_AGE),
+        _measured(found),
     )
+
+
+def _values(sentence: str) -> frozenset[tuple[str, str]]:
+    return _measured(quantities(sentence))
+
+
+def _measured(found: list[Quantity]) -> frozenset[tuple[str, str]]:
+    return frozenset((item.value, item.unit) for item in found if item.unit and item.unit not in _OF_AGE)
+
+
+def _are_of_two(one: frozenset[tuple[str, str]], other: frozenset[tuple[str, str]]) -> bool:
+    """Whether most values of two sentences differ: words that list findings are alike from patient to patient."""
+    return 2 * len(one & other) < min(len(one), len(other))
 
 
 def same_patient(query: str, passage: str) -> str:
@@ -55,9 +68,10 @@ def same_patient(query: str, passage: str) -> str:
 
 
 def _seen(query: str, passage: str) -> Iterator[str]:
-    for item, _ in edited_copies(passage, copyable([query])):
-        if len(item.tokens) >= _LONG:
-            yield passage[item.start : item.end]
+    for item, other in edited_copies(passage, copyable([query])):
+        copy, original = passage[item.start : item.end], query[other.start : other.end]
+        if len(item.tokens) >= _LONG and not _are_of_two(_values(copy), _values(original)):
+            yield copy
     one, other = portrait(query), portrait(passage)
     shared = one.values & other.values
     are_alike = not one.sex or not other.sex or one.sex == other.sex

@@ -32,6 +32,8 @@ from curation.extract.sentences import sentence_at, sentence_spans
         ("It drained 150 mL. Computed tomography came.", ["It drained 150 mL.", "Computed tomography came."]),
         ("Within 30 min. Cytology was read.", ["Within 30 min.", "Cytology was read."]),
         ("He took 5 ml. 3 times a day.", ["He took 5 ml. 3 times a day."]),
+        ("It was below 0.05 g/L. Once awake, he left.", ["It was below 0.05 g/L.", "Once awake, he left."]),
+        ("IgE was 1186 IU/L. Macrocytosis was seen.", ["IgE was 1186 IU/L.", "Macrocytosis was seen."]),
         ("A clearance of 56 mL/min. Urine was clear.", ["A clearance of 56 mL/min.", "Urine was clear."]),
         ("At 5 p.m. Blood was drawn.", ["At 5 p.m.", "Blood was drawn."]),
         (

@@ -160,6 +160,13 @@ def test_a_passage_about_the_own_patient_is_known(passage: str, is_own: bool) ->
     assert bool(same_patient(query, passage)) == is_own
 
 
+@pytest.mark.parametrize(("values", "is_own"), [((15.7, 134, 183), True), ((7.1, 131, 44), False)])
+def test_a_list_of_findings_tells_of_whom_by_its_values(values: tuple[float, ...], is_own: bool) -> None:
+    query = "Laboratory studies show a hemoglobin of 15.7 g/dL, a sodium of 134 mmol/L and a CRP of 183 mg/L."
+    passage = "Hemoglobin {} g/dL; sodium {} mmol/L; C-reactive protein (CRP) {} mg/L. What is suspected?"
+    assert bool(same_patient(query, passage.format(*values))) == is_own
+
+
 def test_sixteen_cells_say_what_a_pair_is() -> None:
     scores = [(one, other) for one in range(4) for other in range(4)]
     assert sorted(CELLS) == scores
