@@ -6,13 +6,11 @@ Exit codes: 0 ok, 1 finding, 2 usage, 3 failure, 130 interrupted.
 from __future__ import annotations
 
 import atexit
-import errno
 import importlib.metadata
 import json
 import logging
 import os
 import signal
-import sqlite3
 import sys
 import threading
 import traceback
@@ -55,44 +53,7 @@ from flows.cli.state import doctor, status
 from flows.cli.takedown import sweep, takedown
 from flows.cli.vocabulary import vocabulary_app
 from schemas.errors import MedqrelsError, is_interrupted
-from schemas.wording import tell, without_password
-
-_ON = "the same command continues from here"
-_OF_THE_MACHINE = {
-    errno.ENOSPC: f"free some space; {_ON}",
-    errno.EDQUOT: f"free some space; {_ON}",
-    errno.EFBIG: f"allow larger files; {_ON}",
-    errno.EACCES: "name a place that you may read and write",
-    errno.EPERM: "name a place that you may read and write",
-    errno.EROFS: "name a place that can be written",
-    errno.ENAMETOOLONG: "name a shorter path",
-    errno.ENOTDIR: "a file stands where a folder has to be: name another place",
-    errno.EEXIST: "what stands there is in the way: name another place",
-    errno.EMFILE: f"allow more open files (ulimit -n); {_ON}",
-    errno.ENFILE: f"close other programs: the machine has no open files left; {_ON}",
-    errno.EIO: f"check the disk; {_ON}",
-    errno.ESTALE: f"check the network disk; {_ON}",
-    errno.EBUSY: f"another program holds it; {_ON}",
-    errno.ENOENT: "nothing can be made there, or another program took it away: see that its folder stands",
-    errno.EISDIR: "a folder stands where a file has to be: name another place",
-    errno.ELOOP: "links lead in a circle: name another place",
-}
-"""Errors of the operating system that are nobody's defect here -> what helps."""
-_NOT_UTF8 = "name a place whose path is UTF-8; where it is, unset PYTHONUTF8 and PYTHONCOERCECLOCALE"
-_OF_SQLITE = {
-    "database or disk is full": errno.ENOSPC,
-    "disk I/O error": errno.EIO,
-    "attempt to write a readonly database": errno.EROFS,
-    "unable to open database file": errno.EACCES,
-}
-"""What SQLite says of the same errors."""
-_OF_PREFECT = {
-    "Failed to reach API at": "start the server that PREFECT_API_URL names, or unset it; "
-    "medqrels doctor --servers",
-}
-"""Beginnings of what Prefect says, in an error without a name of its own -> what helps."""
-_OF_ITS_SERVER = frozenset({"PrefectHTTPStatusError", "ObjectNotFound"})
-_LOOK_AT_IT = f"look at Prefect's server (PREFECT_API_URL), its database and PREFECT_API_AUTH_STRING; {_ON}"
+from schemas.wording import tell
 
 app = App(
     name="medqrels",
@@ -352,8 +313,10 @@ def run_cli(arguments: list[str] | None = None) -> int:
             _let_go(error)
             signal.signal(signal.SIGTERM, signal.SIG_DFL)
             os.kill(os.getpid(), signal.SIGTERM)
+        from flows.engine.failures import failure
+
         logging.getLogger("medqrels").debug("unexpected error", exc_info=True)
-        _fail(as_json, _unexpected(error))
+        _fail(as_json, failure(error))
         _let_go(error)
         return FAILURE
     return code if isinstance(code, int) else OK
@@ -364,39 +327,6 @@ def _of_the_command(error: cyclopts.CycloptsError) -> str:
     if isinstance(error, cyclopts.UnusedCliTokensError):
         return f"the command takes no {' '.join(map(repr, error.unused_tokens or ()))}"
     return str(error).strip()
-
-
-def _unexpected(error: Exception) -> dict[str, str]:
-    """What to say of an error nobody raised on purpose: of the machine, or a defect of ours."""
-    name = type(error).__name__
-    number = error.errno if isinstance(error, OSError) else None
-    if isinstance(error, OSError) and number in _OF_THE_MACHINE:
-        file = os.fsdecode(error.filename) if isinstance(error.filename, (str, bytes)) else ""
-        message, hint = error.strerror or name, _OF_THE_MACHINE[number]
-        return {"error": name, "message": message, "file": file, "hint": hint}
-    if isinstance(error, UnicodeEncodeError) and "\udc80" <= error.object[error.start] <= "\udcff":
-        return {"error": name, "message": "the name of a file or folder is not UTF-8", "hint": _NOT_UTF8}
-    if isinstance(error, sqlite3.OperationalError) and str(error) in _OF_SQLITE:
-        return {"error": name, "message": str(error), "hint": _OF_THE_MACHINE[_OF_SQLITE[str(error)]]}
-    if str(error).startswith("Symlink loop from"):  # Python before 3.13 has no number for it
-        return {"error": name, "message": str(error), "hint": _OF_THE_MACHINE[errno.ELOOP]}
-    for beginning, hint in _OF_PREFECT.items():
-        if str(error).startswith(beginning):
-            return {"error": name, "message": without_password(f"Prefect: {error}"), "hint": hint}
-    if type(error).__module__.partition(".")[0] in (
-        "httpx",
-        "httpcore",
-    ):  # what else asks so has its own errors
-        return {
-            "error": name,
-            "message": f"Prefect: its server cannot be reached: {name}",
-            "hint": _LOOK_AT_IT,
-        }
-    if name in _OF_ITS_SERVER:
-        message = without_password(f"Prefect: {_of_its_server(error)}")
-        return {"error": name, "message": message, "hint": _LOOK_AT_IT}
-    hint = "a defect of medqrels; --log-level DEBUG shows where, the same command continues from here"
-    return {"error": name, "message": without_password(f"{name}: {error}"), "hint": hint}
 
 
 def _let_go(error: BaseException | None) -> None:
@@ -427,12 +357,6 @@ def _interrupted(as_json: bool) -> int:
 def _note_sigint(signum: int, frame: object) -> None:
     _SIGINT.set()
     raise KeyboardInterrupt
-
-
-def _of_its_server(error: Exception) -> str:
-    """What Prefect's server answered, on one line."""
-    said = str(error).splitlines()[0] if str(error) else "None"
-    return "its server lost a record" if said == "None" else said
 
 
 def _fail(as_json: bool, attrs: dict[str, str]) -> None:

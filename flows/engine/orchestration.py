@@ -44,10 +44,11 @@ from prefect.task_runners import TaskRunner, ThreadPoolTaskRunner
 
 from flows.engine import prefect_server
 from flows.engine.execution import StageSummary, Workers, split_done, sum_up
+from flows.engine.failures import failure
 from flows.engine.manifest import Manifest, read_manifest, read_run
 from flows.engine.progress import Reporter
 from flows.engine.runner import Job, remove_stale_shards
-from flows.engine.runs import current_run, failure, spent
+from flows.engine.runs import current_run, spent
 from flows.engine.workspace import Workspace
 from schemas.errors import WorkspaceError
 

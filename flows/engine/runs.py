@@ -24,10 +24,9 @@ from typing import Any
 
 from filelock import FileLock
 
+from flows.engine.failures import failure
 from flows.engine.manifest import peak_mib, read_run
 from flows.engine.workspace import Workspace, is_held, write_atomic
-from schemas.errors import MedqrelsError
-from schemas.wording import without_password
 
 RUNS = "runs"
 RECORD = "run.json"
@@ -137,29 +136,6 @@ def recorded(
     finally:
         _CURRENT.reset(token)
         lock.release()
-
-
-def failure(error: BaseException) -> dict[str, str]:
-    """What an error says: kind, message, record, file, and the command that helps."""
-    if isinstance(error, MedqrelsError):
-        return error.attrs()
-    if isinstance(error, asyncio.CancelledError):  # so Prefect ends a flow whose time is up
-        return {
-            "error": type(error).__name__,
-            "message": "its time limit ended it",
-            "hint": "run it again: it goes on from here",
-        }
-    if not isinstance(error, Exception):
-        return {
-            "error": type(error).__name__,
-            "message": "cancelled",
-            "hint": "run it again: it goes on from here",
-        }
-    return {
-        "error": type(error).__name__,
-        "message": without_password(str(error)),
-        "hint": "run it again with --log-level DEBUG",
-    }
 
 
 def spent(folders: Iterable[Path], seconds: float) -> dict[str, float]:

@@ -15,7 +15,8 @@ from typing import Any
 from prefect.artifacts import create_image_artifact, create_markdown_artifact, create_table_artifact
 from prefect.context import FlowRunContext
 
-from flows.engine.runs import Run, failure, last_of, runs_of
+from flows.engine.failures import failure
+from flows.engine.runs import Run, last_of, runs_of
 from flows.engine.workspace import Workspace, write_atomic
 from flows.inspect.run_page import changes, chart, costs, page, releases, retention
 from schemas.wording import counted

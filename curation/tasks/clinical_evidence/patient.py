@@ -58,7 +58,7 @@ def _measured(found: list[Quantity]) -> frozenset[tuple[str, str]]:
 
 
 def _are_of_two(one: frozenset[tuple[str, str]], other: frozenset[tuple[str, str]]) -> bool:
-    """Whether most values of two sentences differ: words that list findings are alike from patient to patient."""
+    """Whether most values of two sentences differ: words that list findings are alike in all patients."""
     return 2 * len(one & other) < min(len(one), len(other))
 
 
@@ -68,8 +68,8 @@ def same_patient(query: str, passage: str) -> str:
 
 
 def _seen(query: str, passage: str) -> Iterator[str]:
-    for item, other in edited_copies(passage, copyable([query])):
-        copy, original = passage[item.start : item.end], query[other.start : other.end]
+    for item, source in edited_copies(passage, copyable([query])):
+        copy, original = passage[item.start : item.end], query[source.start : source.end]
         if len(item.tokens) >= _LONG and not _are_of_two(_values(copy), _values(original)):
             yield copy
     one, other = portrait(query), portrait(passage)

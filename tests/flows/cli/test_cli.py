@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import errno
-import inspect
 import json
 import logging
 import os
 import signal
-import sqlite3
 import subprocess
 import sys
 from pathlib import Path
 
 import duckdb
-import httpx
 import pytest
 
 from curation.tasks.registry import TASKS
@@ -313,19 +309,6 @@ def test_a_pipe_that_closes_early_is_no_error() -> None:
     assert (started.returncode, said) == (0, b"")
 
 
-def test_a_server_of_prefect_that_is_not_there_is_no_defect_of_ours() -> None:
-    """It raises errors without a name of their own; should it say them in other words, this shows it."""
-    from prefect.client import orchestration
-    from prefect.server.api import server
-
-    said = inspect.getsource(orchestration) + inspect.getsource(server)
-    for beginning, hint in app._OF_PREFECT.items():
-        assert beginning in said
-        told = app._unexpected(RuntimeError(f"{beginning} …"))
-        assert told["hint"] == hint and "PREFECT_API_URL" in hint and told["message"].startswith("Prefect: ")
-    assert "defect" in app._unexpected(RuntimeError("else"))["hint"]
-
-
 def test_a_place_where_nothing_can_be_made_is_no_defect_of_ours(
     sample: Workspace, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -336,31 +319,6 @@ def test_a_place_where_nothing_can_be_made_is_no_defect_of_ours(
         assert run_cli([*arguments, "--json"]) in (2, 3)
         told = json.loads(capsys.readouterr().err.strip().splitlines()[-1])
         assert told["hint"] and "defect" not in told["hint"], told
-    told = app._unexpected(FileNotFoundError(errno.ENOENT, "No such file or directory", "/proc/.x.partial"))
-    assert told["file"] == "/proc/.x.partial" and "defect" not in told["hint"]
-    told = app._unexpected(sqlite3.OperationalError("database or disk is full"))
-    assert "free some space" in told["hint"]
-    assert "defect" in app._unexpected(sqlite3.OperationalError("no such table: objects"))["hint"]
-    told = app._unexpected(RuntimeError("Symlink loop from '/tmp/a/x'"))
-    assert "circle" in told["hint"]
-
-
-def test_what_prefects_server_answers_is_no_defect_of_ours_and_holds_no_password() -> None:
-    from prefect.exceptions import ObjectNotFound, PrefectHTTPStatusError
-
-    request = httpx.Request("POST", "http://me:secret@127.0.0.1:4200/api/flows/")
-    answer = httpx.Response(500, json={"exception_message": "Internal Server Error"}, request=request)
-    with pytest.raises(httpx.HTTPStatusError) as raised:
-        answer.raise_for_status()
-    told = app._unexpected(PrefectHTTPStatusError.from_httpx_error(raised.value))
-    assert (
-        "500" in told["message"] and "127.0.0.1:4200" in told["message"] and "secret" not in told["message"]
-    )
-    lost = app._unexpected(ObjectNotFound(raised.value))
-    assert "lost a record" in lost["message"]
-    gone = app._unexpected(httpx.ConnectError("[Errno 111] Connection refused"))
-    assert "cannot be reached" in gone["message"]
-    assert all("database" in one["hint"] and "defect" not in one["hint"] for one in (told, lost, gone))
 
 
 def test_what_libraries_log_is_shown_without_passwords_and_commands() -> None:
