@@ -143,7 +143,7 @@ def _case_ids(
 
 DIAGNOSES = RecordStage(
     name="diagnoses",
-    version=16,
+    version=17,
     inputs=(
         Input("parse.articles", Article, by="id"),
         Input("extract.sources", Source, by="id"),

@@ -36,7 +36,7 @@ def _own_id(pair: AskedPair) -> list[str]:
 
 APART = RecordStage(
     name=f"{NAME}_apart",
-    version=2,
+    version=3,
     inputs=(Input(f"{NAME}_pairs.candidates", AskedPair, by="id"),),
     outputs=(Table("pairs", AskedPair, ("id",)), Table("excluded", Excluded, ("query_id", "corpus_id"))),
     process=apart,
