@@ -385,4 +385,6 @@ def main() -> NoReturn:
     _stand_in_for_closed()
     signal.signal(signal.SIGINT, _note_sigint)
     atexit.register(_end_quietly)  # before all others, so that it is the last to run
-    sys.exit(run_cli())
+    code = run_cli()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # all is done; only what was started is still ended
+    sys.exit(code)

@@ -10,10 +10,12 @@ import os
 import socket
 import subprocess
 import sys
+import threading
 import time
 import urllib.request
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import IO
 
 from flows.engine import worker_lifetime
 from flows.engine.prefect_home import check_prefect_home
@@ -21,6 +23,8 @@ from schemas.errors import MedqrelsError
 
 STARTUP_SECONDS = 120.0
 """The first start makes the database."""
+_SAID_SECONDS = 5.0
+"""For the last words of a server that has ended."""
 _STARTS = 3
 """Another process may have taken the port since, or hold the database that both would make."""
 TOGETHER = {
@@ -57,13 +61,28 @@ def running(port: int | None, environment: Mapping[str, str]) -> Iterator[str]:
     for is_last in (*[False] * (_STARTS - 1 if port is None else 0), True):
         chosen = free_port() if port is None else port
         process, url = _start(chosen, environment), f"http://127.0.0.1:{chosen}/api"
+        is_ending = threading.Event()
+        assert process.stderr is not None
+        forwarding = threading.Thread(target=_forward, args=(process.stderr, is_ending), daemon=True)
+        forwarding.start()
         try:
             if _answers(process, url):
                 yield url
                 return
             _check_goes_on(process, is_last)
         finally:
+            if process.poll() is None:
+                is_ending.set()
             _end(process)
+            forwarding.join(_SAID_SECONDS)
+
+
+def _forward(said: IO[bytes], is_ending: threading.Event) -> None:
+    """Pass on what the server says, until it is ended: then it complains of all that it did not finish."""
+    for line in said:
+        if not is_ending.is_set():
+            with contextlib.suppress(OSError):
+                os.write(2, line)
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
@@ -81,6 +100,7 @@ def _start(port: int, environment: Mapping[str, str]) -> subprocess.Popen[bytes]
     return subprocess.Popen(
         [sys.executable, "-P", script, str(os.getpid()), *command.split(), "--log-level", "error"],
         env={**TOGETHER, **os.environ, "PREFECT_SERVER_ANALYTICS_ENABLED": "false", **environment},
+        stderr=subprocess.PIPE,
     )
 
 

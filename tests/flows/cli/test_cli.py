@@ -8,6 +8,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import duckdb
@@ -351,6 +352,37 @@ def test_below_the_message_of_a_failure_stands_nothing() -> None:
     for arguments, last in ((["audit", "/nowhere"], b"NAME@VERSION\n"), (["--version"], b"leaked")):
         done = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, check=False)
         assert done.stderr.endswith(last), done.stderr
+
+
+ENDING = """
+import atexit, sys, time
+from flows.cli import app
+
+@atexit.register
+def end():
+    print("ending", flush=True)
+    sys.stdin.readline()
+
+sys.argv = ["medqrels", "--version"]
+app.main()
+"""
+
+
+def test_ctrl_c_after_the_work_is_done_changes_nothing() -> None:
+    """Prefect's private server takes a moment to end."""
+    with subprocess.Popen(
+        [sys.executable, "-c", ENDING],
+        cwd=ROOT,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as started:
+        assert started.stdin and started.stdout and started.stderr
+        assert started.stdout.readline() and started.stdout.readline() == b"ending\n"
+        started.send_signal(signal.SIGINT)
+        time.sleep(0.2)
+        _, said = started.communicate(b"go\n", timeout=30)
+    assert (started.returncode, said) == (0, b"")
 
 
 STOPPED = """

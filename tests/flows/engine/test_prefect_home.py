@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import socket
+import subprocess
 import sys
 import urllib.request
 from pathlib import Path
@@ -65,3 +66,54 @@ def test_a_server_whose_port_was_taken_is_started_on_another(
                 recorder = json.load(answer)["server"]["services"]["task_run_recorder"]
             assert (recorder["batch_size"], recorder["flush_interval"]) == (50, 3), "the user's own counts"
     assert next(ports, None) is None
+
+
+ENDED = """
+import signal, sys
+from http.server import BaseHTTPRequestHandler, HTTPServer
+
+class Healthy(BaseHTTPRequestHandler):
+    def do_GET(self):
+        self.send_response(200)
+        self.end_headers()
+
+    def log_message(self, *_):
+        pass
+
+def end(*_):
+    sys.exit("cancelled, and not written")
+
+signal.signal(signal.SIGTERM, end)
+print("the disk is slow", file=sys.stderr, flush=True)
+HTTPServer(("127.0.0.1", int(sys.argv[1])), Healthy).serve_forever()
+"""
+
+
+def test_a_server_may_complain_until_it_is_ended(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Prefect's tells in sixty lines that what it was writing was cancelled."""
+
+    def start(port: int, _: object) -> subprocess.Popen[bytes]:
+        return subprocess.Popen([sys.executable, "-c", ENDED, str(port)], stderr=subprocess.PIPE)
+
+    monkeypatch.setattr(prefect_server, "_start", start)
+    with temporary_settings({PREFECT_HOME: tmp_path}), prefect_server.running(None, {}):
+        pass
+    assert capfd.readouterr().err == "the disk is slow\n"
+
+
+def test_a_server_that_could_not_start_has_said_why(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    def start(*_: object) -> subprocess.Popen[bytes]:
+        return subprocess.Popen([sys.executable, "-c", "exit('no module')"], stderr=subprocess.PIPE)
+
+    monkeypatch.setattr(prefect_server, "_start", start)
+    with (
+        temporary_settings({PREFECT_HOME: tmp_path}),
+        pytest.raises(MedqrelsError, match="ends as soon"),
+        prefect_server.running(4200, {}),
+    ):
+        raise AssertionError("it runs")
+    assert capfd.readouterr().err == "no module\n"
