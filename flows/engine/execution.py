@@ -8,10 +8,11 @@ import contextlib
 import gc
 import multiprocessing
 import os
+import signal
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, ParamSpec, Protocol, TypeVar
 
 from flows.engine.manifest import Manifest
 from flows.engine.runner import Job, execute
@@ -20,6 +21,8 @@ from schemas.errors import MedqrelsError
 from schemas.wording import counted
 
 MANY_TABLES = 8
+P = ParamSpec("P")
+T = TypeVar("T")
 
 
 @dataclass(slots=True)
@@ -84,13 +87,28 @@ def begin_worker(parent: int, temporary: str) -> None:
         temporary: where that process keeps temporary files.
     """
     end_with(parent)
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl-C reaches all: the parent says so, and no other
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     tempfile.tempdir = temporary
     collect_rarely()
 
 
+class _Pool(concurrent.futures.ProcessPoolExecutor):
+    """Processes that wait with Ctrl-C until they have begun: before, Python would tell where it was."""
+
+    def submit(
+        self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs
+    ) -> concurrent.futures.Future[T]:
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # they begin with what is blocked
+        try:
+            return super().submit(fn, *args, **kwargs)
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 def new_pool(count: int) -> concurrent.futures.ProcessPoolExecutor:
     """A pool of worker processes, which start when the first work is handed in."""
-    return concurrent.futures.ProcessPoolExecutor(
+    return _Pool(
         count,
         mp_context=multiprocessing.get_context("spawn"),
         initializer=begin_worker,

@@ -101,6 +101,7 @@ def _start(port: int, environment: Mapping[str, str]) -> subprocess.Popen[bytes]
         [sys.executable, "-P", script, str(os.getpid()), *command.split(), "--log-level", "error"],
         env={**TOGETHER, **os.environ, "PREFECT_SERVER_ANALYTICS_ENABLED": "false", **environment},
         stderr=subprocess.PIPE,
+        process_group=0,  # Ctrl-C is for who asks it, and has still to tell it so
     )
 
 
