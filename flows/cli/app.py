@@ -5,7 +5,6 @@ Exit codes: 0 ok, 1 finding, 2 usage, 3 failure, 130 interrupted.
 
 from __future__ import annotations
 
-import atexit
 import importlib.metadata
 import json
 import logging
@@ -384,7 +383,7 @@ def main() -> NoReturn:
     """Entry point of the `medqrels` command."""
     _stand_in_for_closed()
     signal.signal(signal.SIGINT, _note_sigint)
-    atexit.register(_end_quietly)  # before all others, so that it is the last to run
     code = run_cli()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # all is done; only what was started is still ended
+    _end_quietly()
     sys.exit(code)

@@ -12,6 +12,7 @@ import signal
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import TracebackType
 from typing import Any, ParamSpec, Protocol, TypeVar
 
 from flows.engine.manifest import Manifest
@@ -105,8 +106,22 @@ class _Pool(concurrent.futures.ProcessPoolExecutor):
         finally:
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, traceback: TracebackType | None
+    ) -> bool | None:
+        """Let go of them; in the middle of their work where all is cancelled."""
+        if kind is not None and not issubclass(kind, Exception):
+            self.end_at_once()
+        return super().__exit__(kind, value, traceback)
 
-def new_pool(count: int) -> concurrent.futures.ProcessPoolExecutor:
+    def end_at_once(self) -> None:
+        """End the processes of this one, whatever they are at."""
+        for process in multiprocessing.active_children():
+            process.terminate()
+        self.shutdown(cancel_futures=True)
+
+
+def new_pool(count: int) -> _Pool:
     """A pool of worker processes, which start when the first work is handed in."""
     return _Pool(
         count,
@@ -173,9 +188,7 @@ class LocalWorkers:
     def kill(self) -> None:
         """End the processes at once, in the middle of their work: a shard is finished whole or not at all."""
         if self._pool is not None:
-            for process in multiprocessing.active_children():
-                process.terminate()
-            self._pool.shutdown(cancel_futures=True)
+            self._pool.end_at_once()
 
 
 @contextlib.contextmanager

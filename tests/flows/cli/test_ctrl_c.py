@@ -54,6 +54,39 @@ def test_worker_processes_end_without_a_word(work: str, wait: str) -> None:
     assert (started.returncode, said, complained) == (0, b"interrupted\n", b"")
 
 
+TOLD_ALONE = """
+import signal, time
+from flows.engine.execution import new_pool
+
+class Told(BaseException):
+    pass
+
+def told(*_):
+    raise Told
+
+if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, told)
+    try:
+        with new_pool(2) as pool:
+            work = [pool.submit(time.sleep, 600) for _ in range(2)]
+            time.sleep(2)
+            print("now", flush=True)
+            time.sleep(60)
+    except Told:
+        print("ended")
+"""
+
+
+def test_work_is_not_waited_for_when_a_service_is_stopped() -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", TOLD_ALONE], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as started:
+        assert started.stdout is not None and started.stdout.readline() == b"now\n"
+        started.terminate()
+        said, complained = started.communicate(timeout=30)
+    assert (started.returncode, said, complained) == (0, b"ended\n", b"")
+
+
 def test_a_command_ends_soon_and_goes_on(sample: Workspace, tmp_path: Path) -> None:
     workspace = copied(sample, tmp_path / "ws")
     for stage in ("parse", "extract"):
