@@ -17,15 +17,16 @@ from tests.conftest import ROOT, copied
 from tests.tables import of_prefect
 
 SAYS_WHEN = """
-import sys, time
+import signal, sys, time
 from flows.engine.execution import new_pool
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job begins without
     with new_pool(2) as pool:
         work = [pool.submit(time.sleep, float(sys.argv[1])) for _ in range(2)]
         time.sleep(float(sys.argv[2]))
-        print("now", flush=True)
         try:
+            print("now", flush=True)
             time.sleep(60)
         except KeyboardInterrupt:
             print("interrupted")
