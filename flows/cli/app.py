@@ -300,13 +300,15 @@ def run_cli(arguments: list[str] | None = None) -> int:
         _fail(as_json, {"error": "UsageError", "message": _of_the_command(error), "hint": verb})
         return USAGE
     except MedqrelsError as error:
+        if _SIGINT.is_set():  # Ctrl-C also ends the worker processes, and may be told of them first
+            return _interrupted(as_json)
         _fail(as_json, error.attrs())
         _let_go(error)
         return error.exit_code
     except KeyboardInterrupt:
         return _interrupted(as_json)
     except Exception as error:
-        if _SIGINT.is_set():  # Ctrl-C also ends Prefect's private server, and its calls fail first
+        if _SIGINT.is_set():  # the same, or of a server on the same terminal
             return _interrupted(as_json)
         if is_interrupted(error):  # no Ctrl-C, so SIGTERM: the process ends by it, as it does elsewhere
             _let_go(error)

@@ -115,7 +115,7 @@ class _Pool(concurrent.futures.ProcessPoolExecutor):
         return super().__exit__(kind, value, traceback)
 
     def end_at_once(self) -> None:
-        """End the processes of this one, whatever they are at."""
+        """End all worker processes of the command, whatever they are at."""
         for process in multiprocessing.active_children():
             process.terminate()
         self.shutdown(cancel_futures=True)

@@ -8,6 +8,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -23,7 +24,7 @@ from flows.engine.database import connect, sql_failed
 from flows.engine.workspace import Workspace
 from flows.pipeline import steps
 from flows.specs import parse_overrides
-from schemas.errors import UsageError
+from schemas.errors import MedqrelsError, UsageError
 from sources.sample import ids_path
 from tests.fewer import EVERY
 from tests.pipeline import LABELLED
@@ -383,6 +384,20 @@ def test_ctrl_c_after_the_work_is_done_changes_nothing() -> None:
         time.sleep(0.2)
         _, said = started.communicate(b"go\n", timeout=30)
     assert (started.returncode, said) == (0, b"")
+
+
+def test_a_worker_that_ctrl_c_ended_is_no_failure(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def died(*_: object, **__: object) -> None:
+        app._SIGINT.set()
+        raise MedqrelsError("a worker process died")
+
+    monkeypatch.setattr(app, "_SIGINT", threading.Event())
+    monkeypatch.setattr(app, "_FAILED", threading.Event())
+    monkeypatch.setattr(app, "app", died)
+    assert app.run_cli(["status"]) == 130
+    assert capsys.readouterr().err.startswith("error: interrupted\n")
 
 
 STOPPED = """
